@@ -1,3 +1,5 @@
+import type { KubeObject } from "../kube/objects.ts";
+
 /** JSON as values. Stored objects are shared between readers and must never be changed in place. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
@@ -18,3 +20,6 @@ export function jsonEquals(a: Json | undefined, b: Json | undefined): boolean {
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => key in b && jsonEquals(a[key], b[key]));
 }
+
+/** An object as plain JSON, which every object is that came over the wire or out of the store. */
+export const jsonOf = (object: KubeObject): JsonObject => object as JsonObject;

@@ -25,6 +25,22 @@ export interface ResourceDefinition extends ResourceType {
   readonly custom: boolean;
   /** Fields usable in a fieldSelector besides metadata.name and metadata.namespace. */
   readonly selectableFields: readonly string[];
+  /** Where the scale subresource finds its numbers, as in a CRD; see `kinds/scale.ts`. */
+  readonly scale?: ScalePaths;
+  /** For a kind whose stored form differs by more than `apiVersion` (events.k8s.io Events are stored as core ones). */
+  readonly conversion?: Conversion;
+}
+
+/** Dotted paths with a leading dot. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
+}
+
+export interface Conversion {
+  readonly toStored: (object: KubeObject) => KubeObject;
+  readonly fromStored: (object: KubeObject) => KubeObject;
 }
 
 export interface PrinterColumn {
@@ -39,12 +55,16 @@ export interface PrinterColumn {
 
 /** What a kind does on the way in, beyond what holds for every object. All functions are pure. */
 export interface Strategy {
+  /** What is wrong with a name, in the API server's words; default: a DNS subdomain. See `kinds/metadata-validation.ts`. */
+  readonly validateName?: (name: string) => readonly string[];
   /** Fills in defaults; called on create, update and every patch, before validation. */
   readonly applyDefaults?: (object: KubeObject) => KubeObject;
   /** On create: drops what a writer may not set (status), sets what the server sets. */
   readonly prepareCreate?: (object: KubeObject) => KubeObject;
-  /** On update of the main resource: carries over what a writer may not change. */
-  readonly prepareUpdate?: (object: KubeObject, old: KubeObject) => KubeObject;
+  /** On update of anything but the status subresource: carries over what a writer may not change. */
+  readonly prepareUpdate?: (object: KubeObject, old: KubeObject, subresource?: string) => KubeObject;
+  /** What else a write to the status subresource may change: `kept` is the old object with the new status. */
+  readonly prepareStatusUpdate?: (kept: KubeObject, given: KubeObject) => KubeObject;
   readonly validateCreate?: (object: KubeObject) => readonly FieldError[];
   readonly validateUpdate?: (object: KubeObject, old: KubeObject) => readonly FieldError[];
   /** Whether a change counts as a new generation; default: anything outside metadata and status. */
@@ -53,7 +73,12 @@ export interface Strategy {
   readonly tracksGeneration?: boolean;
   /** Seconds an object stays with a deletionTimestamp when the request does not say (Pods: 30). */
   readonly defaultGracePeriodSeconds?: (object: KubeObject) => number;
-  /** Finalizers the server itself sets on create (Namespace: spec.finalizers). */
+  /** True while something other than metadata.finalizers holds a deleted object (Namespace: spec.finalizers). */
+  readonly holdsDeletion?: (object: KubeObject) => boolean;
+  /** What else changes when deletion begins (Namespace: status.phase). */
+  readonly prepareDelete?: (object: KubeObject) => KubeObject;
+  /** A PUT on a name that does not exist creates it (Leases, Events). */
+  readonly createsOnUpdate?: boolean;
 }
 
 /** Finds definitions by what a request names; changed only by CRDs. */

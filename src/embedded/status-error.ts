@@ -35,7 +35,7 @@ export class StatusError extends Error {
       metadata: {},
       status: "Failure",
       message: this.message,
-      reason: this.reason,
+      ...(this.reason !== "" && { reason: this.reason }),
       ...(this.details && { details: this.details }),
       code: this.status,
     };
@@ -57,8 +57,8 @@ export function invalid(
   const lines = errors.map((error) => (error.field === "" ? error.message : `${error.field}: ${error.message}`));
   const detail = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;
   return new StatusError(422, "Invalid", `${qualified} "${name}" is invalid: ${detail}`, {
-    name,
-    group: kind.group,
+    ...(name !== "" && { name }),
+    ...(kind.group !== "" && { group: kind.group }),
     kind: kind.kind,
     causes: errors,
   });

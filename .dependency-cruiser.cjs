@@ -1,0 +1,66 @@
+/** The layers, checked: data flows one way (docs/architecture.md), and each rule says why in a word or two. */
+const production = { pathNot: "\\.test\\.ts$|-torture\\.ts$|-schedules\\.ts$" };
+const layer = (name, allowed, comment) => ({
+  name: `${name}-imports`,
+  comment,
+  severity: "error",
+  from: { path: `^src/${name}/`, ...production },
+  to: { path: "^src/", pathNot: [`^src/${name}/`, ...allowed.map((folder) => `^src/${folder}/`)].join("|") },
+});
+
+module.exports = {
+  forbidden: [
+    {
+      name: "no-circular",
+      severity: "error",
+      comment: "a cycle has no first layer",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    {
+      name: "no-unresolvable",
+      severity: "error",
+      comment: "an import that is not there",
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: "no-dev-dependencies",
+      severity: "error",
+      comment: "what ships must not need what does not",
+      from: { path: "^src/", pathNot: "\\.test\\.ts$|-torture\\.ts$|-schedules\\.ts$" },
+      to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "no-tests-in-production",
+      severity: "error",
+      comment: "tests import code, never the other way",
+      from: { path: "^src/", pathNot: "\\.test\\.ts$" },
+      to: { path: "\\.test\\.ts$|^test/|^tools/" },
+    },
+    layer("base", [], "base imports nothing of ours"),
+    layer("api", ["base"], "kinds are data"),
+    layer("kube", ["base"], "the port knows no kind of ours"),
+    layer("runtime", ["base", "kube"], "knows keys, never credentials"),
+    layer("embedded", ["base", "kube"], "an API server for any client, not for this operator"),
+    layer("cli", ["base", "api", "kube", "runtime", "embedded"], "commands sit on top"),
+    {
+      name: "main-is-the-top",
+      severity: "error",
+      comment: "nothing imports main",
+      from: { path: "^(src|tools|test)/" },
+      to: { path: "^src/main\\.ts$" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    parser: "swc",
+    enhancedResolveOptions: {
+      extensions: [".ts", ".js", ".json"],
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default"],
+    },
+  },
+};

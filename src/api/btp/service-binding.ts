@@ -1,0 +1,69 @@
+import { conditions, managedResourceSpec, reference, secretKeyReference, selector } from "../crossplane.ts";
+import type { CustomResource } from "../custom-resource.ts";
+import { anything, duration, instant, integer, list, object, text } from "../schema.ts";
+
+const rotation = object(
+  {
+    ttl: duration("How long one key lives, from its creation."),
+    frequency: duration("The age at which the active key is replaced by a new one."),
+  },
+  {
+    required: ["ttl", "frequency"],
+    description: "When keys are replaced and removed. Without it there is one key, for ever.",
+  },
+);
+
+const forProvider = object(
+  {
+    name: text("Name of the binding at the Service Manager; each key adds a suffix of its own.", {
+      minLength: 1,
+      maxLength: 200,
+    }),
+    serviceInstanceId: text("ID of the service instance to bind."),
+    serviceInstanceRef: reference("The object whose status names the service instance."),
+    serviceInstanceSelector: selector("Finds that object by its labels."),
+    parameters: anything("Parameters for the service broker."),
+    parameterSecretRefs: list(
+      secretKeyReference("One key of a Secret that holds a JSON object."),
+      "Secrets whose JSON objects are merged into the parameters.",
+    ),
+  },
+  { required: ["name"], description: "What is made at the Service Manager." },
+);
+
+const key = {
+  id: text("ID at the Service Manager."),
+  name: text("Name at the Service Manager."),
+  createdDate: instant("When it was created."),
+};
+
+/** A binding at SAP Service Manager, rotated when `spec.rotation` says so. */
+export const serviceBinding: CustomResource = {
+  group: "account.btp.sap.crossplane.io",
+  version: "v1alpha1",
+  kind: "ServiceBinding",
+  plural: "servicebindings",
+  namespaced: false,
+  categories: ["crossplane", "managed", "btp"],
+  columns: [
+    { name: "Ready", type: "string", jsonPath: ".status.conditions[?(@.type=='Ready')].status" },
+    { name: "Synced", type: "string", jsonPath: ".status.conditions[?(@.type=='Synced')].status" },
+    { name: "External-Name", type: "string", jsonPath: ".metadata.annotations.crossplane\\.io/external-name" },
+    { name: "Frequency", type: "string", jsonPath: ".spec.rotation.frequency", priority: 1 },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+  spec: object({ ...managedResourceSpec, rotation, forProvider }, { required: ["forProvider"] }),
+  status: object({
+    atProvider: object(key, { description: "The active key." }),
+    retiredKeys: list(
+      object({
+        ...key,
+        retiredDate: instant("When it was retired."),
+        deletionDate: instant("When it will be deleted."),
+      }),
+      "Keys that are no longer published and live until their deletionDate.",
+    ),
+    sequence: integer("Counts the keys that were ever intended."),
+    conditions,
+  }),
+};

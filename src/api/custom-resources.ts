@@ -1,0 +1,6 @@
+import { providerConfig } from "./btp/provider-config.ts";
+import { serviceBinding } from "./btp/service-binding.ts";
+import type { CustomResource } from "./custom-resource.ts";
+
+/** Every kind that Keyturn brings a CRD for: the one list that `keyturn crds`, the operator and the tests read. */
+export const customResources: readonly CustomResource[] = [serviceBinding, providerConfig];

@@ -1,0 +1,63 @@
+/**
+ * The few words the kinds' schemas are written in: plain OpenAPI values, so that a CRD reads like its documentation.
+ * Must not: know a kind.
+ */
+export type SchemaNode = Readonly<Record<string, unknown>>;
+
+interface ObjectOptions {
+  readonly required?: readonly string[];
+  readonly description?: string;
+  readonly rules?: readonly { readonly rule: string; readonly message: string }[];
+  readonly default?: unknown;
+}
+
+export const object = (properties: Readonly<Record<string, SchemaNode>>, options: ObjectOptions = {}): SchemaNode => ({
+  type: "object",
+  ...(options.description && { description: options.description }),
+  ...(options.default !== undefined && { default: options.default }),
+  properties,
+  ...(options.required && { required: options.required }),
+  ...(options.rules && { "x-kubernetes-validations": options.rules }),
+});
+
+export const text = (description: string, more: SchemaNode = {}): SchemaNode => ({
+  type: "string",
+  description,
+  ...more,
+});
+
+export const integer = (description: string, more: SchemaNode = {}): SchemaNode => ({
+  type: "integer",
+  format: "int64",
+  description,
+  ...more,
+});
+
+export const instant = (description: string): SchemaNode => text(description, { format: "date-time" });
+
+export const oneOf = (description: string, values: readonly string[], more: SchemaNode = {}): SchemaNode =>
+  text(description, { enum: values, ...more });
+
+export const list = (items: SchemaNode, description: string, more: SchemaNode = {}): SchemaNode => ({
+  type: "array",
+  description,
+  items,
+  ...more,
+});
+
+export const textMap = (description: string): SchemaNode => ({
+  type: "object",
+  description,
+  additionalProperties: { type: "string" },
+});
+
+/** Anything at all, kept as it was written. */
+export const anything = (description: string): SchemaNode => ({
+  type: "object",
+  description,
+  "x-kubernetes-preserve-unknown-fields": true,
+});
+
+/** A Go duration, with days and weeks: `336h`, `14d`, `1h30m`. */
+export const duration = (description: string): SchemaNode =>
+  text(description, { pattern: "^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h|d|w))+$", maxLength: 64 });

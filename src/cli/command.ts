@@ -1,0 +1,58 @@
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+
+/**
+ * What a command is, and all it may know of the outside: handed in by `main.ts`, so that a test can run any command with
+ * a world of its own. Must not: read process globals.
+ */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** Paragraphs for `--help`. */
+  readonly description?: string;
+  readonly options: readonly OptionSpec[];
+  readonly examples?: readonly { readonly command: string; readonly what: string }[];
+  run(flags: Flags, world: World): Promise<ExitCode>;
+}
+
+export type ExitCode = number;
+
+export interface OptionSpec {
+  readonly name: string;
+  readonly short?: string;
+  /** What the value is called in the help; absent for switches. */
+  readonly value?: string;
+  readonly description: string;
+  /** Shown in the help; the text that is used when the flag is absent. */
+  readonly default?: string;
+  /** A switch that is on by default and turned off with `--no-<name>`. */
+  readonly isOnByDefault?: boolean;
+}
+
+/** The flags of one call, checked against the command's options. */
+export interface Flags {
+  text(name: string): string | undefined;
+  isOn(name: string): boolean;
+}
+
+export interface World {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly workingDirectory: string;
+  readonly homeDirectory: string;
+  readonly hostName: string;
+  readonly processId: number;
+  readonly version: string;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Calls back for each request to stop (Ctrl-C, SIGTERM). */
+  onStop(callback: (signal: string) => void): void;
+  /** Leaves at once, for the second Ctrl-C and for a lost lease. */
+  exit(code: ExitCode): void;
+}
+
+export interface Output {
+  write(text: string): void;
+  readonly isTerminal: boolean;
+}

@@ -1,0 +1,50 @@
+import type { Command, OptionSpec } from "./command.ts";
+import { commonOptions } from "./parse-flags.ts";
+
+/** The pages behind `--help`. */
+export function overview(commands: readonly Command[], version: string): string {
+  const width = Math.max(...commands.map((command) => command.name.length));
+  const rows = commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`);
+  return [
+    `Keyturn ${version} rotates the credentials that workloads on Kubernetes live on.`,
+    "",
+    "Usage:",
+    "  keyturn COMMAND [FLAGS]",
+    "",
+    "Commands:",
+    ...rows,
+    "",
+    "To try it without a cluster:  keyturn up",
+    "On a cluster:                 keyturn crds | kubectl apply -f -   and then   keyturn operator",
+    "More about one command:       keyturn COMMAND --help",
+    "",
+  ].join("\n");
+}
+
+export function page(command: Command): string {
+  const specs = [...command.options, ...commonOptions];
+  const left = specs.map(leftColumn);
+  const width = Math.max(...left.map((text) => text.length));
+  const rows = specs.map((spec, index) => `  ${(left[index] ?? "").padEnd(width)}  ${rightColumn(spec)}`);
+  const examples = (command.examples ?? []).flatMap(({ command: line, what }) => [`  # ${what}`, `  ${line}`, ""]);
+  return [
+    command.summary,
+    "",
+    ...(command.description ? [command.description, ""] : []),
+    "Usage:",
+    `  keyturn ${command.name} [FLAGS]`,
+    "",
+    "Flags:",
+    ...rows,
+    "",
+    ...(examples.length > 0 ? ["Examples:", ...examples] : []),
+  ].join("\n");
+}
+
+function leftColumn(spec: OptionSpec): string {
+  const name = spec.isOnByDefault ? `--no-${spec.name}` : `--${spec.name}`;
+  return `${spec.short ? `-${spec.short}, ` : "    "}${name}${spec.value ? ` ${spec.value}` : ""}`;
+}
+
+const rightColumn = (spec: OptionSpec): string =>
+  spec.default === undefined ? spec.description : `${spec.description} (default: ${spec.default})`;

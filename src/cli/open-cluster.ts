@@ -1,0 +1,83 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { KeyturnError, UsageError } from "../base/errors.ts";
+import {
+  accessFromCluster,
+  accessFromKubeconfig,
+  type ClusterAccess,
+  openTransport,
+  SERVICE_ACCOUNT_DIRECTORY,
+} from "../kube/cluster-access.ts";
+import { Forbidden, Unauthorized, Unreachable } from "../kube/errors.ts";
+import { createKubeClient } from "../kube/kube-client.ts";
+import type { Kube } from "../kube/port.ts";
+import type { Flags, OptionSpec, World } from "./command.ts";
+
+/** The flags of every command that talks to a cluster. */
+export const clusterOptions: readonly OptionSpec[] = [
+  {
+    name: "kubeconfig",
+    value: "FILE",
+    description: "Kubeconfig to use. Else $KUBECONFIG, the pod's service account, ~/.kube/config.",
+  },
+  { name: "context", value: "NAME", description: "Context of the kubeconfig, if not its current one." },
+];
+
+export interface OpenCluster {
+  readonly kube: Kube;
+  readonly access: ClusterAccess;
+}
+
+/** Finds the cluster that is meant, and makes sure that it answers; whatever is wrong is one line that says what to do. */
+export async function openCluster(flags: Flags, world: World): Promise<OpenCluster> {
+  const found = await findAccess(flags, world);
+  const kube = createKubeClient({
+    transport: openTransport(found),
+    clock: world.clock,
+    userAgent: `keyturn/${world.version}`,
+  });
+  try {
+    await kube.fetch("/version", { timeoutMs: 10_000 });
+  } catch (error) {
+    await kube.close();
+    throw explain(error, found);
+  }
+  return { kube, access: found };
+}
+
+async function findAccess(flags: Flags, world: World): Promise<ClusterAccess> {
+  const { clock, environment } = world;
+  const file = flags.text("kubeconfig");
+  const context = flags.text("context");
+  const common = { clock, environment, ...(context !== undefined && { context }) };
+  if (file !== undefined) return accessFromKubeconfig({ ...common, paths: file });
+  if (environment.KUBECONFIG) {
+    return accessFromKubeconfig({ ...common, paths: environment.KUBECONFIG.split(":") });
+  }
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
+  if (host && port && context === undefined && (await exists(join(SERVICE_ACCOUNT_DIRECTORY, "token")))) {
+    return accessFromCluster({ host, port, clock });
+  }
+  return accessFromKubeconfig({ ...common, paths: [join(world.homeDirectory, ".kube", "config")] });
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+function explain(error: unknown, { server, origin }: ClusterAccess): unknown {
+  if (error instanceof Unreachable) {
+    return new UsageError(
+      `the API server ${server} (${origin}) does not answer: ${error.message}; is it running, and is this the right one?`,
+      error,
+    );
+  }
+  if (error instanceof Unauthorized || error instanceof Forbidden) {
+    return new UsageError(`the API server ${server} does not accept the credentials of ${origin}: log in again`, error);
+  }
+  return error instanceof KeyturnError
+    ? new UsageError(`${server} (${origin}) is not a Kubernetes API server that works: ${error.message}`, error)
+    : error;
+}

@@ -1,0 +1,105 @@
+import type { Logger } from "../base/logger.ts";
+import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../runtime/http-endpoints.ts";
+import { Metrics } from "../runtime/metrics.ts";
+import { Operator } from "../runtime/operator.ts";
+import { Shutdown } from "../runtime/shutdown.ts";
+import type { Command, ExitCode, Flags, World } from "./command.ts";
+import { readChoice, readWholeNumber } from "./flag-values.ts";
+import { clusterOptions, type OpenCluster, openCluster } from "./open-cluster.ts";
+import { operatorOptions, readControllers, readLogger } from "./operator-options.ts";
+
+export const operatorCommand: Command = {
+  name: "operator",
+  summary: "Run the operator against a cluster.",
+  description:
+    "Watches the kinds of the controllers that are switched on. A kind whose CRD is not installed is no error:\nit is picked up when it appears.",
+  options: [
+    ...clusterOptions,
+    ...operatorOptions,
+    { name: "leader-elect", description: "Stand for election, so that of several only one works." },
+    {
+      name: "lease-namespace",
+      value: "NAME",
+      description: "Namespace of the election's Lease. Default: that of the pod.",
+    },
+    { name: "lease-name", value: "NAME", description: "Name of the election's Lease.", default: "keyturn" },
+    {
+      name: "metrics-bind",
+      value: "ADDRESS",
+      description: "Where /metrics, /readyz and /healthz are served; 0 switches them off.",
+      default: ":8080",
+    },
+    { name: "log-format", value: "FORMAT", description: "json or text.", default: "json" },
+  ],
+  examples: [
+    { command: "keyturn operator --kubeconfig ~/.kube/dev", what: "Against the cluster of a kubeconfig" },
+    { command: "keyturn operator --leader-elect --metrics-bind :9090", what: "In a pod, one of several replicas" },
+  ],
+  run: runOperator,
+};
+
+async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
+  const controllers = readControllers(flags);
+  const workersPerController = readWholeNumber(flags, "workers", { min: 1, max: 1024 });
+  const logger = readLogger(flags, world, readChoice(flags, "log-format", ["json", "text"]));
+  const bind = parseBindAddress(flags.text("metrics-bind") ?? "0");
+  const cluster = await openCluster(flags, world);
+  const { clock, random } = world;
+  const metrics = new Metrics();
+  const finished = Promise.withResolvers<ExitCode>();
+  const shutdown = new Shutdown({ clock, logger, exit: (code) => finished.resolve(code) });
+  const operator = new Operator({
+    kube: cluster.kube,
+    controllers,
+    clock,
+    random,
+    logger,
+    metrics,
+    workersPerController,
+    ...(flags.isOn("leader-elect") && { election: electionOf(flags, world, cluster) }),
+    onLost: (reason) => void shutdown.leave(reason, 1),
+  });
+  const { readiness, liveness } = operator;
+  const endpoints = bind && (await startHttpEndpoints({ bind, readiness, liveness, metrics, logger }));
+  operator.addShutdownSteps(shutdown);
+  addClosingSteps(shutdown, cluster, endpoints);
+  world.onStop((signal) => (shutdown.isUnderWay ? world.exit(130) : shutdown.handleSignal(signal)));
+  announce(logger, { cluster, endpoints, names: controllers.map(({ name }) => name), version: world.version });
+  operator.start();
+  return finished.promise;
+}
+
+function electionOf(
+  flags: Flags,
+  world: World,
+  { access }: OpenCluster,
+): { namespace: string; name: string; identity: string } {
+  return {
+    namespace: flags.text("lease-namespace") ?? access.namespace,
+    name: flags.text("lease-name") ?? "keyturn",
+    identity: world.hostName,
+  };
+}
+
+function addClosingSteps(shutdown: Shutdown, { kube }: OpenCluster, endpoints: HttpEndpoints | undefined): void {
+  if (endpoints) shutdown.addStep({ name: "endpoints", boundMs: 500, run: () => endpoints.close() });
+  shutdown.addStep({ name: "connections", boundMs: 500, run: () => kube.close() });
+}
+
+function announce(
+  logger: Logger,
+  details: {
+    readonly cluster: OpenCluster;
+    readonly endpoints: HttpEndpoints | undefined;
+    readonly names: readonly string[];
+    readonly version: string;
+  },
+): void {
+  logger.info("starting", {
+    version: details.version,
+    server: details.cluster.access.server,
+    access: details.cluster.access.origin,
+    controllers: details.names,
+    ...(details.endpoints && { endpoints: `http://${details.endpoints.address}` }),
+  });
+}

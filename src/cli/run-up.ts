@@ -1,0 +1,183 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { messageOf, UsageError } from "../base/errors.ts";
+import { EmbeddedServer } from "../embedded/embedded-server.ts";
+import { writeKubeconfig } from "../embedded/http/kubeconfig-file.ts";
+import { createLocalTransport } from "../embedded/http/local-transport.ts";
+import { type Serving, serve } from "../embedded/http/serve.ts";
+import { SqliteJournal } from "../embedded/sqlite-journal.ts";
+import { createKubeClient } from "../kube/kube-client.ts";
+import type { Kube } from "../kube/port.ts";
+import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../runtime/http-endpoints.ts";
+import { Metrics } from "../runtime/metrics.ts";
+import { Operator } from "../runtime/operator.ts";
+import { Shutdown } from "../runtime/shutdown.ts";
+import type { ExitCode, Flags, World } from "./command.ts";
+import { readWholeNumber } from "./flag-values.ts";
+import { installDefinitions, installExamples } from "./install.ts";
+import { LiveView } from "./live-view.ts";
+import { readControllers, readLogger } from "./operator-options.ts";
+import { writePrivateFile } from "./private-file.ts";
+import { loadIdentity, saveIdentity } from "./server-identity.ts";
+
+interface Parts {
+  readonly folder: string;
+  readonly server: EmbeddedServer;
+  readonly serving: Serving;
+  readonly kube: Kube;
+  readonly operator: Operator;
+  readonly endpoints: HttpEndpoints | undefined;
+  readonly shutdown: Shutdown;
+  readonly finished: Promise<ExitCode>;
+}
+
+/** `keyturn up`: puts together the embedded API, the operator and what is shown, and runs until it is told to stop. */
+export async function runUp(flags: Flags, world: World): Promise<ExitCode> {
+  const folder = await prepareFolder(flags, world);
+  try {
+    return await runIn(folder, flags, world);
+  } finally {
+    if (flags.isOn("ephemeral")) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function runIn(folder: string, flags: Flags, world: World): Promise<ExitCode> {
+  const parts = await assemble(flags, world, folder);
+  const { server, kube, operator, shutdown } = parts;
+  world.onStop((signal) => (shutdown.isUnderWay ? world.exit(130) : shutdown.handleSignal(signal)));
+  const isNew = server.store.list("customresourcedefinitions.apiextensions.k8s.io").length === 0;
+  await installDefinitions(kube);
+  const view = new LiveView({
+    objects: server.objects,
+    registry: server.registry,
+    clock: world.clock,
+    output: world.stdout,
+  });
+  operator.start();
+  await operator.synced();
+  const kubeconfig = join(folder, "kubeconfig");
+  world.stdout.write(banner(kubeconfig, parts, { isEphemeral: flags.isOn("ephemeral") }));
+  if (!flags.isOn("quiet")) view.start();
+  shutdown.addStep({ name: "live view", boundMs: 100, run: () => view.stop() });
+  if (isNew && flags.isOn("examples")) await installExamples(kube);
+  await announceReady(flags, world, { kubeconfig, parts });
+  return parts.finished;
+}
+
+async function assemble(flags: Flags, world: World, folder: string): Promise<Parts> {
+  const { clock, random } = world;
+  const logger = readLogger(flags, world, "text");
+  const controllers = readControllers(flags);
+  const workersPerController = readWholeNumber(flags, "workers", { min: 1, max: 1024 });
+  const bind = parseBindAddress(flags.text("metrics-bind") ?? "0");
+  const wantedPort = readWholeNumber(flags, "port", { min: 0, max: 65535 });
+  const isKept = !flags.isOn("ephemeral");
+  const server = new EmbeddedServer({
+    clock,
+    random,
+    logger,
+    ...(isKept && { journal: new SqliteJournal(join(folder, "state.db")) }),
+  });
+  server.start();
+  const identity = await loadIdentity(folder, { clock, random });
+  const serving = await serveOnPort({ server, identity, wantedPort, clock, logger });
+  await saveIdentity(folder, { ...identity, port: serving.port });
+  await writeKubeconfig(join(folder, "kubeconfig"), {
+    url: serving.url,
+    authorityPem: identity.certificate.authorityPem,
+    token: identity.token,
+  });
+  const kube = createKubeClient({
+    transport: createLocalTransport(server.api),
+    clock,
+    userAgent: `keyturn/${world.version}`,
+  });
+  const metrics = new Metrics();
+  const finished = Promise.withResolvers<ExitCode>();
+  const shutdown = new Shutdown({ clock, logger, exit: (code) => finished.resolve(code) });
+  const onLost = (reason: string): void => void shutdown.leave(reason, 1);
+  const operator = new Operator({ kube, controllers, clock, random, logger, metrics, workersPerController, onLost });
+  const { readiness, liveness } = operator;
+  const endpoints = bind && (await startHttpEndpoints({ bind, readiness, liveness, metrics, logger }));
+  operator.addShutdownSteps(shutdown);
+  if (endpoints) shutdown.addStep({ name: "endpoints", boundMs: 500, run: () => endpoints.close() });
+  shutdown.addStep({ name: "API", boundMs: 1500, run: () => serving.stop() });
+  shutdown.addStep({ name: "storage", boundMs: 500, run: () => server.stop() });
+  return { folder, server, serving, kube, operator, endpoints, shutdown, finished: finished.promise };
+}
+
+/** The port of the last run if it is still free, so that kubeconfigs and open shells go on working. */
+async function serveOnPort(options: {
+  readonly server: EmbeddedServer;
+  readonly identity: Awaited<ReturnType<typeof loadIdentity>>;
+  readonly wantedPort: number;
+  readonly clock: World["clock"];
+  readonly logger: Parameters<typeof serve>[0]["logger"] & object;
+}): Promise<Serving> {
+  const { server, identity, wantedPort, clock, logger } = options;
+  const { certificate, token } = identity;
+  const common = { api: server.api, certificate, token, clock, logger };
+  if (wantedPort !== 0) return serve({ ...common, port: wantedPort });
+  try {
+    return await serve({ ...common, port: identity.port });
+  } catch (error) {
+    if (identity.port === 0) throw error;
+    logger.info("the port of the last run is taken; using another one", { port: identity.port });
+    return serve(common);
+  }
+}
+
+async function prepareFolder(flags: Flags, world: World): Promise<string> {
+  if (flags.isOn("ephemeral")) return mkdtemp(join(tmpdir(), "keyturn-"));
+  const folder = resolve(world.workingDirectory, flags.text("data-dir") ?? ".keyturn");
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new UsageError(
+      `cannot use --data-dir ${folder}: ${messageOf(error)}; choose another one, or --ephemeral`,
+      error,
+    );
+  }
+  return folder;
+}
+
+async function announceReady(
+  flags: Flags,
+  world: World,
+  { kubeconfig, parts }: { readonly kubeconfig: string; readonly parts: Parts },
+): Promise<void> {
+  const file = flags.text("ready-file");
+  if (file === undefined) return;
+  const path = isAbsolute(file) ? file : resolve(world.workingDirectory, file);
+  const content = {
+    kubeconfig,
+    api: parts.serving.url,
+    ...(parts.endpoints && { metrics: `http://${parts.endpoints.address}` }),
+    processId: world.processId,
+  };
+  await writePrivateFile(path, `${JSON.stringify(content, null, 2)}\n`).catch((error: unknown) => {
+    throw new UsageError(`cannot write --ready-file ${path}: ${messageOf(error)}`, error);
+  });
+}
+
+function banner(kubeconfig: string, parts: Parts, { isEphemeral }: { readonly isEphemeral: boolean }): string {
+  const metrics = parts.endpoints ? `  metrics     http://${parts.endpoints.address}/metrics\n` : "";
+  return `
+Keyturn is up.
+
+  API         ${parts.serving.url}
+  kubeconfig  ${kubeconfig}
+${metrics}  state       ${isEphemeral ? "nothing is kept" : parts.folder}
+
+Try, in another terminal:
+
+  export KUBECONFIG=${kubeconfig}
+  kubectl get pods -A -w
+  kubectl get servicebindings
+  kubectl -n shop rollout restart deployment/orders
+
+Ctrl-C stops it.${isEphemeral ? "" : " The next start goes on from here."} What happens now:
+
+`;
+}

@@ -1,0 +1,348 @@
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import { apiVersionOf, type KubeObject, keyOf, type ObjectRef } from "../kube/objects.ts";
+import { applyConfiguration } from "./apply/server-side-apply.ts";
+import { beginDeletion, checkPreconditions } from "./deletion.ts";
+import { isObject, type Json, type JsonObject } from "./json.ts";
+import { generateName, metadataForCreate, sameContent } from "./metadata.ts";
+import type {
+  Deleted,
+  DeleteRequest,
+  ListQuery,
+  ListResult,
+  ObjectApi,
+  PatchRequest,
+  WatchFeed,
+  WatchQuery,
+  WriteContext,
+  Written,
+} from "./object-api.ts";
+import { decodePageToken, encodePageToken } from "./paging.ts";
+import { patchedBody } from "./patch/patched-body.ts";
+import { alreadyExists, forbidden, modified, notFound } from "./refusals.ts";
+import type { ResourceDefinition } from "./registry.ts";
+import { fieldSelector, labelSelector, type Predicate } from "./selectors.ts";
+import { badRequest, invalid, StatusError } from "./status-error.ts";
+import type { Store } from "./store.ts";
+import { StoreFeed } from "./watch-feed.ts";
+import { type Decoded, decodeBody, ownershipOf, prepareCreate, prepareUpdate } from "./write-path.ts";
+
+/**
+ * The verbs of the API on the store: what a request must pass on its way in, and what a reader sees on the way out. One
+ * call is one turn of the event loop, so a read and the write that follows from it cannot be interleaved. Must not: know
+ * HTTP, or do the work of controllers (garbage collection, rollouts, namespaces).
+ */
+export class Operations implements ObjectApi {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #feeds = new Map<string, Set<StoreFeed>>();
+
+  constructor(options: { readonly store: Store; readonly clock: Clock; readonly random: Random }) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#random = options.random;
+  }
+
+  get(definition: ResourceDefinition, ref: ObjectRef): KubeObject {
+    return present(definition, this.#stored(definition, ref));
+  }
+
+  list(definition: ResourceDefinition, query: ListQuery): ListResult {
+    const selects = this.#selection(definition, query);
+    const { revision, after } = this.#readFrom(query);
+    const at = revision ?? this.#store.revision;
+    const all =
+      revision === undefined
+        ? this.#store.list(definition.storageKey, query.namespace)
+        : this.#store.listAt(definition.storageKey, revision, query.namespace);
+    const rest = after === undefined ? all : all.slice(firstAfter(all, after));
+    const matching = rest.filter(selects);
+    const page = query.limit ? matching.slice(0, query.limit) : matching;
+    const result = { items: page.map((object) => present(definition, object)), resourceVersion: String(at) };
+    const last = page.at(-1);
+    if (page.length === matching.length || !last) return result;
+    const isFiltered = Boolean(query.labelSelector) || Boolean(query.fieldSelector);
+    return {
+      ...result,
+      continue: encodePageToken({ revision: at, after: keyOf(last.metadata) }),
+      ...(!isFiltered && { remainingItemCount: matching.length - page.length }),
+    };
+  }
+
+  watch(definition: ResourceDefinition, query: WatchQuery): WatchFeed {
+    const selects = this.#selection(definition, query);
+    const wanted = query.resourceVersion === undefined ? 0 : parseRevision(query.resourceVersion);
+    if (wanted > this.#store.revision) throw tooLarge(wanted, this.#store.revision);
+    const withState = query.sendInitialEvents ?? wanted === 0;
+    const startsNow = withState || wanted === 0;
+    const from = startsNow ? this.#store.revision : wanted;
+    if (!startsNow) this.#store.changesAfter(definition.storageKey, from);
+    const initial = withState ? this.#store.list(definition.storageKey, query.namespace).filter(selects) : [];
+    const feeds = this.#feeds.get(definition.storageKey) ?? new Set();
+    this.#feeds.set(definition.storageKey, feeds);
+    const feed: StoreFeed = new StoreFeed({
+      store: this.#store,
+      storageKey: definition.storageKey,
+      namespace: query.namespace,
+      selects,
+      from,
+      initial,
+      present: (object) => present(definition, object),
+      onClose: () => feeds.delete(feed),
+    });
+    feeds.add(feed);
+    return feed;
+  }
+
+  /** A kind that is no longer served has nothing more to tell: its watches end, and who asks again hears why. */
+  endFeeds(storageKey: string): void {
+    for (const feed of [...(this.#feeds.get(storageKey) ?? [])]) feed.close();
+  }
+
+  create(definition: ResourceDefinition, namespace: string | undefined, body: Json, context: WriteContext): Written {
+    const decoded = decodeBody(definition, body, context);
+    return this.#create(definition, namespace, decoded, context);
+  }
+
+  update(definition: ResourceDefinition, ref: ObjectRef, body: Json, context: WriteContext): Written {
+    const decoded = decodeBody(definition, body, context);
+    const { name } = decoded.object.metadata;
+    if (!name)
+      throw badRequest(`the name of the object (${ref.name} based on URL) was undeterminable: name must be provided`);
+    checkAddress(decoded.object, ref);
+    const isMissing = !this.#store.get(definition.storageKey, keyOf(ref));
+    if (isMissing && definition.strategy.createsOnUpdate && !context.subresource) {
+      return this.#create(definition, ref.namespace, decoded, context);
+    }
+    const old = this.#stored(definition, ref);
+    if (definition.custom && !decoded.object.metadata.resourceVersion) {
+      throw invalid(definition, name, [
+        {
+          reason: "FieldValueInvalid",
+          message: "Invalid value: 0x0: must be specified for an update",
+          field: "metadata.resourceVersion",
+        },
+      ]);
+    }
+    return this.#replace(definition, old, decoded, context);
+  }
+
+  patch(definition: ResourceDefinition, ref: ObjectRef, patch: PatchRequest, context: WriteContext): Written {
+    const old = this.#store.get(definition.storageKey, keyOf(ref));
+    if (patch.type === "apply") return this.#apply(definition, ref, patch, { old, context });
+    if (!old) throw notFound(definition, ref.name);
+    const body = patchedBody(definition, present(definition, old), patch);
+    const decoded = decodeBody(definition, body, context);
+    checkAddress(decoded.object, ref);
+    return this.#replace(definition, old, decoded, context);
+  }
+
+  delete(definition: ResourceDefinition, ref: ObjectRef, request: DeleteRequest): Deleted {
+    const stored = this.#stored(definition, ref);
+    checkPreconditions(definition, stored, request);
+    const deletion = beginDeletion(definition, stored, { request, clock: this.#clock });
+    if (request.dryRun) return { object: present(definition, deletion.object), gone: deletion.gone };
+    const key = keyOf(ref);
+    const written = deletion.gone
+      ? this.#store.write(definition.storageKey, key, undefined)
+      : deletion.object === stored
+        ? stored
+        : this.#store.write(definition.storageKey, key, deletion.object);
+    return { object: present(definition, written), gone: deletion.gone };
+  }
+
+  #stored(definition: ResourceDefinition, ref: ObjectRef): KubeObject {
+    const object = this.#store.get(definition.storageKey, keyOf(ref));
+    if (!object) throw notFound(definition, ref.name);
+    return object;
+  }
+
+  #selection(definition: ResourceDefinition, query: { labelSelector?: string; fieldSelector?: string }): Predicate {
+    const byLabel = labelSelector(query.labelSelector);
+    const byField = fieldSelector(query.fieldSelector, definition.selectableFields);
+    return (object) => byLabel(object) && byField(object);
+  }
+
+  /** Which state a list reads; `revision` undefined means the present one. */
+  #readFrom(query: ListQuery): { revision: number | undefined; after: string | undefined } {
+    if (query.continue !== undefined) {
+      if (query.resourceVersion !== undefined && query.resourceVersion !== "0") {
+        throw badRequest("specifying resource version is not allowed when using continue");
+      }
+      const token = decodePageToken(query.continue);
+      return { revision: token.revision, after: token.after };
+    }
+    if (query.resourceVersion === undefined) return { revision: undefined, after: undefined };
+    const wanted = parseRevision(query.resourceVersion);
+    if (wanted > this.#store.revision) throw tooLarge(wanted, this.#store.revision);
+    return { revision: query.resourceVersionMatch === "Exact" ? wanted : undefined, after: undefined };
+  }
+
+  #create(
+    definition: ResourceDefinition,
+    namespace: string | undefined,
+    decoded: Decoded,
+    context: WriteContext,
+  ): Written {
+    const { metadata } = decoded.object;
+    if (metadata.resourceVersion) {
+      throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
+    }
+    if (metadata.namespace !== undefined && metadata.namespace !== namespace) throw wrongNamespace();
+    const named = this.#named(definition, namespace, decoded.object);
+    if (namespace !== undefined) this.#checkNamespace(definition, namespace, named.metadata.name);
+    const meta = metadataForCreate(named.metadata, { definition, namespace, clock: this.#clock, random: this.#random });
+    const object = prepareCreate(
+      definition,
+      { ...decoded, object: { ...named, metadata: meta } },
+      { context, nowAt: this.#clock.now() },
+    );
+    const key = keyOf({ ...(namespace !== undefined && { namespace }), name: meta.name });
+    if (this.#store.get(definition.storageKey, key)) throw alreadyExists(definition, meta.name);
+    const stored = toStorage(definition, object);
+    const written = context.dryRun ? stored : this.#store.write(definition.storageKey, key, stored);
+    return { object: present(definition, written), created: true, warnings: decoded.warnings };
+  }
+
+  /** The object under a name that is free: its own, or one made from generateName. */
+  #named(definition: ResourceDefinition, namespace: string | undefined, object: KubeObject): KubeObject {
+    const { name, generateName: prefix } = object.metadata;
+    if (name || !prefix) return object;
+    for (let attempt = 0; ; attempt++) {
+      const candidate = generateName(prefix, this.#random);
+      const key = keyOf({ ...(namespace !== undefined && { namespace }), name: candidate });
+      if (!this.#store.get(definition.storageKey, key) || attempt === 7) {
+        return { ...object, metadata: { ...object.metadata, name: candidate } };
+      }
+    }
+  }
+
+  #checkNamespace(definition: ResourceDefinition, namespace: string, name: string): void {
+    const owner = this.#store.get("namespaces", namespace);
+    if (!owner) throw notFound({ group: "", plural: "namespaces" }, namespace);
+    if (owner.metadata.deletionTimestamp === undefined) return;
+    const refusal = forbidden(
+      definition,
+      name,
+      `unable to create new content in namespace ${namespace} because it is being terminated`,
+    );
+    throw new StatusError(refusal.status, refusal.reason, refusal.message, {
+      ...refusal.details,
+      causes: [
+        {
+          reason: "NamespaceTerminating",
+          message: `namespace ${namespace} is being terminated`,
+          field: "metadata.namespace",
+        },
+      ],
+    });
+  }
+
+  #apply(
+    definition: ResourceDefinition,
+    ref: ObjectRef,
+    patch: Extract<PatchRequest, { type: "apply" }>,
+    { old, context }: { old: KubeObject | undefined; context: WriteContext },
+  ): Written {
+    if (!old && context.subresource) throw notFound(definition, ref.name);
+    const applied = appliedBody(definition, ref, patch.body);
+    const { warnings } = decodeBody(definition, applied, context);
+    const merged = applyConfiguration({
+      live: old && present(definition, old),
+      applied,
+      manager: context.fieldManager,
+      force: patch.force,
+      ...ownershipOf(definition, context),
+      nowAt: this.#clock.now(),
+    });
+    const decoded: Decoded = { object: merged, warnings, hasManagedFields: true };
+    return old
+      ? this.#replace(definition, old, decoded, context)
+      : this.#create(definition, ref.namespace, decoded, context);
+  }
+
+  #replace(definition: ResourceDefinition, old: KubeObject, decoded: Decoded, context: WriteContext): Written {
+    const { metadata } = decoded.object;
+    const { name } = old.metadata;
+    if (metadata.resourceVersion && parseRevision(metadata.resourceVersion) !== Number(old.metadata.resourceVersion)) {
+      throw modified(definition, name);
+    }
+    const live = present(definition, old);
+    const object = prepareUpdate(definition, decoded, { old: live, context, nowAt: this.#clock.now() });
+    if (sameContent(object, live)) return { object: live, created: false, warnings: decoded.warnings };
+    const stored = toStorage(definition, object);
+    const key = keyOf(old.metadata);
+    if (context.dryRun) return { object: present(definition, stored), created: false, warnings: decoded.warnings };
+    if (isReleased(definition, stored)) {
+      this.#store.write(definition.storageKey, key, undefined);
+      return { object: present(definition, stored), created: false, warnings: decoded.warnings };
+    }
+    const written = this.#store.write(definition.storageKey, key, stored);
+    return { object: present(definition, written), created: false, warnings: decoded.warnings };
+  }
+}
+
+/** A deleted object that nothing holds any longer goes with the write that released it. */
+function isReleased(definition: ResourceDefinition, object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+  return (
+    deletionTimestamp !== undefined &&
+    (deletionGracePeriodSeconds ?? 0) === 0 &&
+    (finalizers ?? []).length === 0 &&
+    !definition.strategy.holdsDeletion?.(object)
+  );
+}
+
+function present(definition: ResourceDefinition, object: KubeObject): KubeObject {
+  if (definition.conversion) return definition.conversion.fromStored(object);
+  const apiVersion = apiVersionOf(definition);
+  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
+}
+
+function toStorage(definition: ResourceDefinition, object: KubeObject): KubeObject {
+  if (definition.conversion) return definition.conversion.toStored(object);
+  const apiVersion = apiVersionOf({ group: definition.group, version: definition.storageVersion });
+  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
+}
+
+function firstAfter(sorted: readonly KubeObject[], key: string): number {
+  const index = sorted.findIndex((object) => keyOf(object.metadata) > key);
+  return index < 0 ? sorted.length : index;
+}
+
+function checkAddress(object: KubeObject, ref: ObjectRef): void {
+  const { name, namespace } = object.metadata;
+  if (name && name !== ref.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${ref.name})`);
+  }
+  if (namespace !== undefined && namespace !== ref.namespace) throw wrongNamespace();
+}
+
+function appliedBody(definition: ResourceDefinition, ref: ObjectRef, body: Json): JsonObject {
+  if (!isObject(body)) throw badRequest("error decoding YAML: the applied configuration must be an object");
+  const metadata = isObject(body.metadata) ? body.metadata : {};
+  if (metadata.managedFields !== undefined) throw badRequest("metadata.managedFields must be nil");
+  return {
+    ...body,
+    apiVersion: body.apiVersion ?? apiVersionOf(definition),
+    kind: body.kind ?? definition.kind,
+    metadata: { ...metadata, name: metadata.name ?? ref.name },
+  };
+}
+
+const wrongNamespace = (): StatusError =>
+  badRequest("the namespace of the provided object does not match the namespace sent on the request");
+
+function parseRevision(text: string): number {
+  if (text === "") return 0;
+  if (!/^\d+$/.test(text))
+    throw new StatusError(500, "", `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}
+
+const tooLarge = (wanted: number, current: number): StatusError =>
+  new StatusError(504, "Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version", field: "" }],
+    retryAfterSeconds: 1,
+  });

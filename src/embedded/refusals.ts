@@ -1,0 +1,35 @@
+import type { ResourceDefinition } from "./registry.ts";
+import { StatusError } from "./status-error.ts";
+
+/** The refusals that every kind shares, in the API server's words. */
+type Named = Pick<ResourceDefinition, "group" | "plural">;
+
+const qualified = (kind: Named): string => (kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`);
+
+const detailsOf = (kind: Named, name: string): { name: string; group?: string; kind: string } => ({
+  name,
+  ...(kind.group !== "" && { group: kind.group }),
+  kind: kind.plural,
+});
+
+export const notFound = (kind: Named, name: string): StatusError =>
+  new StatusError(404, "NotFound", `${qualified(kind)} "${name}" not found`, detailsOf(kind, name));
+
+export const alreadyExists = (kind: Named, name: string): StatusError =>
+  new StatusError(409, "AlreadyExists", `${qualified(kind)} "${name}" already exists`, detailsOf(kind, name));
+
+export const conflict = (kind: Named, name: string, why: string): StatusError =>
+  new StatusError(
+    409,
+    "Conflict",
+    `Operation cannot be fulfilled on ${qualified(kind)} "${name}": ${why}`,
+    detailsOf(kind, name),
+  );
+
+export const modified = (kind: Named, name: string): StatusError =>
+  conflict(kind, name, "the object has been modified; please apply your changes to the latest version and try again");
+
+export const forbidden = (kind: Named, name: string, why: string): StatusError =>
+  new StatusError(403, "Forbidden", `${qualified(kind)} "${name}" is forbidden: ${why}`, detailsOf(kind, name));
+
+export const internal = (message: string): StatusError => new StatusError(500, "InternalError", message);

@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { homedir, hostname } from "node:os";
+import { systemClock } from "./base/clock.ts";
+import { systemRandom } from "./base/random.ts";
+import type { Output, World } from "./cli/command.ts";
+import { crdsCommand } from "./cli/crds-command.ts";
+import { operatorCommand } from "./cli/operator-command.ts";
+import { run } from "./cli/run.ts";
+import { upCommand } from "./cli/up-command.ts";
+import { versionCommand } from "./cli/version-command.ts";
+
+/**
+ * The only place that reads the environment and the process: everything below gets what it needs handed in. Must not:
+ * hold logic; a command is a file in `cli/`.
+ */
+const output = (stream: NodeJS.WriteStream): Output => ({
+  write: (text) => void stream.write(text),
+  isTerminal: stream.isTTY === true,
+});
+
+const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+
+const world: World = {
+  clock: systemClock,
+  random: systemRandom,
+  environment: process.env,
+  workingDirectory: process.cwd(),
+  homeDirectory: homedir(),
+  hostName: hostname(),
+  processId: process.pid,
+  version: (manifest as { version: string }).version,
+  stdout: output(process.stdout),
+  stderr: output(process.stderr),
+  onStop: (callback) => {
+    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => callback(signal));
+  },
+  exit: (code) => process.exit(code),
+};
+
+// A reader that has gone (`keyturn crds | head`) is no fault of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+
+const commands = [upCommand, operatorCommand, crdsCommand, versionCommand];
+// Not exitCode: a socket that somebody forgot must not keep the process.
+process.exit(await run(commands, process.argv.slice(2), world));

@@ -1,0 +1,315 @@
+import type { Clock, Timer } from "../base/clock.ts";
+import type { RetryRule } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
+import { type BackOff, defaultBackOff, retryDelayMs } from "./back-off.ts";
+import { KeyedHeap } from "./keyed-heap.ts";
+
+/**
+ * The keyed work queue between watch events and workers. A key is in it at most once, is never handed to two workers at
+ * the same time, and when it is added while a worker has it, it is handed out again afterwards. Failed keys come back
+ * after a pause that grows. Must not: know what a key stands for, or run anything itself.
+ *
+ * Memory: there is one record per key that waits, runs or is to be tried again, and none for any other.
+ */
+export type Priority = "person" | "drift";
+
+export type WorkResult = { readonly kind: "succeeded" } | { readonly kind: "failed"; readonly retry: RetryRule };
+
+export interface Work {
+  readonly key: string;
+  readonly priority: Priority;
+  /** Failures in a row before this attempt. */
+  readonly failures: number;
+  /** How long the key was ready and waited for a worker. */
+  readonly waitedMs: number;
+}
+
+/** What the queue tells about itself. Called synchronously: must be quick, must not throw, must not call back in. */
+export interface QueueObserver {
+  /** Keys that are ready, of that priority, and keys that wait for a retry. */
+  depthChanged?(depth: QueueDepth): void;
+  taken?(priority: Priority, waitedMs: number): void;
+  finished?(workMs: number): void;
+  retried?(delayMs: number): void;
+}
+
+export interface QueueDepth {
+  readonly person: number;
+  readonly drift: number;
+  readonly delayed: number;
+  readonly running: number;
+}
+
+export interface WorkQueueOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly backOff?: Partial<BackOff>;
+  /** So many keys of priority "person" may go ahead of a waiting "drift" key; then one of those is taken. */
+  readonly personBurst?: number;
+  readonly observer?: QueueObserver;
+}
+
+interface Entry {
+  state: "ready" | "running" | "delayed";
+  priority: Priority;
+  failures: number;
+  /** Monotonic: since when it is ready, or running. */
+  sinceAt: number;
+  /** Monotonic: no add may bring it forward of this, because the other side asked for the pause. */
+  floorAt: number;
+  /** Added while it was running. */
+  again: Priority | undefined;
+}
+
+type State = "open" | "draining" | "closed";
+
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #backOff: BackOff;
+  readonly #personBurst: number;
+  readonly #observer: QueueObserver;
+  readonly #entries = new Map<string, Entry>();
+  readonly #ready: Readonly<Record<Priority, KeyedHeap>> = { person: new KeyedHeap(), drift: new KeyedHeap() };
+  readonly #delayed = new KeyedHeap();
+  readonly #takers = new Set<(work: Work | undefined) => void>();
+  readonly #idleWaiters: (() => void)[] = [];
+  #timer: { readonly timer: Timer; readonly at: number } | undefined;
+  #running = 0;
+  #sequence = 0;
+  #personInARow = 0;
+  #state: State = "open";
+
+  constructor(options: WorkQueueOptions) {
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#backOff = { ...defaultBackOff, ...options.backOff };
+    this.#personBurst = options.personBurst ?? 16;
+    this.#observer = options.observer ?? {};
+  }
+
+  get depth(): QueueDepth {
+    return {
+      person: this.#ready.person.size,
+      drift: this.#ready.drift.size,
+      delayed: this.#delayed.size,
+      running: this.#running,
+    };
+  }
+
+  /**
+   * Asks for the key to be worked on. A person's wish cuts a back-off short; a drift check waits with it, since the
+   * retry is going to look anyway. Returns false when the queue no longer accepts keys.
+   */
+  add(key: string, priority: Priority = "person"): boolean {
+    if (this.#state !== "open") return false;
+    const entry = this.#entries.get(key);
+    if (!entry) {
+      this.#entries.set(key, this.#newEntry(key, priority));
+    } else if (entry.state === "running") {
+      entry.again = entry.again === "person" ? "person" : priority;
+    } else if (priority === "person") {
+      this.#bringForward(key, entry);
+    }
+    this.#changed();
+    return true;
+  }
+
+  /** The next key, as soon as there is one; undefined once the queue is closed or the signal aborts. */
+  take(signal?: AbortSignal): Promise<Work | undefined> {
+    if (signal?.aborted) return Promise.resolve(undefined);
+    const work = this.#next();
+    if (work || this.#state === "closed") return Promise.resolve(work);
+    return new Promise((resolve) => {
+      const finish = (found: Work | undefined): void => {
+        this.#takers.delete(finish);
+        signal?.removeEventListener("abort", giveUp);
+        resolve(found);
+      };
+      const giveUp = (): void => finish(undefined);
+      this.#takers.add(finish);
+      signal?.addEventListener("abort", giveUp, { once: true });
+    });
+  }
+
+  /** Gives a taken key back. Every `take` must be followed by exactly one `done`. */
+  done(key: string, result: WorkResult): void {
+    const entry = this.#entries.get(key);
+    if (entry?.state !== "running") throw new Error(`queue: "${key}" was given back but not taken`);
+    this.#running--;
+    this.#observer.finished?.(this.#clock.monotonic() - entry.sinceAt);
+    if (this.#state === "closed") this.#entries.delete(key);
+    else if (result.kind === "failed") this.#failed(key, entry, result.retry);
+    else this.#succeeded(key, entry);
+    this.#changed();
+  }
+
+  /**
+   * Takes no new keys, hands out what is ready, forgets what waits for a retry, and resolves when all of it is done.
+   * The queue is closed then.
+   */
+  drain(): Promise<void> {
+    if (this.#state === "open") {
+      this.#state = "draining";
+      this.#forgetDelayed();
+    }
+    return this.#whenIdle();
+  }
+
+  /**
+   * Takes no new keys and hands out none; resolves when the running ones are given back. What waited is forgotten:
+   * keys are levels, not events, so the next start finds whatever still needs doing.
+   */
+  close(): Promise<void> {
+    this.#state = "closed";
+    this.#forgetDelayed();
+    for (const priority of ["person", "drift"] as const) {
+      for (let key = this.#ready[priority].pop(); key !== undefined; key = this.#ready[priority].pop()) {
+        this.#entries.delete(key);
+      }
+    }
+    this.#changed();
+    return this.#whenIdle();
+  }
+
+  #newEntry(key: string, priority: Priority): Entry {
+    this.#ready[priority].set(key, this.#sequence++);
+    const sinceAt = this.#clock.monotonic();
+    return { state: "ready", priority, failures: 0, sinceAt, floorAt: 0, again: undefined };
+  }
+
+  #bringForward(key: string, entry: Entry): void {
+    if (entry.state === "delayed") {
+      const nowAt = this.#clock.monotonic();
+      entry.priority = "person";
+      if (entry.floorAt > nowAt) this.#delayed.set(key, Math.min(entry.floorAt, this.#delayed.rankOf(key) ?? Infinity));
+      else this.#makeReady(key, entry);
+    } else if (entry.priority === "drift") {
+      this.#ready.drift.delete(key);
+      entry.priority = "person";
+      this.#ready.person.set(key, this.#sequence++);
+    }
+  }
+
+  #makeReady(key: string, entry: Entry): void {
+    this.#delayed.delete(key);
+    entry.state = "ready";
+    entry.sinceAt = this.#clock.monotonic();
+    entry.again = undefined;
+    this.#ready[entry.priority].set(key, this.#sequence++);
+  }
+
+  #succeeded(key: string, entry: Entry): void {
+    entry.failures = 0;
+    entry.floorAt = 0;
+    if (!entry.again) {
+      this.#entries.delete(key);
+      return;
+    }
+    entry.priority = entry.again;
+    this.#makeReady(key, entry);
+  }
+
+  #failed(key: string, entry: Entry, retry: RetryRule): void {
+    entry.failures++;
+    const nowAt = this.#clock.monotonic();
+    const pause = retryDelayMs(retry, entry.failures, this.#backOff, this.#random);
+    if (!pause) {
+      this.#succeeded(key, entry);
+      return;
+    }
+    const again = entry.again;
+    entry.floorAt = nowAt + pause.floorMs;
+    const dueAt = nowAt + (again === "person" ? pause.floorMs : pause.delayMs);
+    if (again === "person") entry.priority = "person";
+    entry.again = undefined;
+    this.#observer.retried?.(dueAt - nowAt);
+    if (dueAt <= nowAt) {
+      this.#makeReady(key, entry);
+    } else if (this.#state === "open") {
+      entry.state = "delayed";
+      this.#delayed.set(key, dueAt);
+    } else {
+      this.#entries.delete(key);
+    }
+  }
+
+  #next(): Work | undefined {
+    const key = this.#ready[this.#nextPriority()].pop();
+    const entry = key === undefined ? undefined : this.#entries.get(key);
+    if (key === undefined || !entry) return undefined;
+    this.#personInARow = entry.priority === "person" ? this.#personInARow + 1 : 0;
+    const nowAt = this.#clock.monotonic();
+    const waitedMs = nowAt - entry.sinceAt;
+    entry.state = "running";
+    entry.sinceAt = nowAt;
+    this.#running++;
+    this.#observer.taken?.(entry.priority, waitedMs);
+    this.#observer.depthChanged?.(this.depth);
+    return { key, priority: entry.priority, failures: entry.failures, waitedMs };
+  }
+
+  #nextPriority(): Priority {
+    if (this.#ready.drift.size === 0) return "person";
+    if (this.#ready.person.size === 0) return "drift";
+    return this.#personInARow >= this.#personBurst ? "drift" : "person";
+  }
+
+  /** After any change: hands out what can be, sets the timer for the next retry, and tells who waits for the end. */
+  #changed(): void {
+    for (const taker of this.#takers) {
+      const work = this.#next();
+      if (!work) break;
+      taker(work);
+    }
+    this.#arm();
+    this.#observer.depthChanged?.(this.depth);
+    if (this.#isIdle()) this.#finishClosing();
+  }
+
+  #arm(): void {
+    const dueAt = this.#delayed.peek()?.rank;
+    if (dueAt === this.#timer?.at) return;
+    this.#timer?.timer.cancel();
+    this.#timer = undefined;
+    if (dueAt === undefined) return;
+    const timer = this.#clock.setTimer(() => this.#wake(), dueAt - this.#clock.monotonic());
+    this.#timer = { timer, at: dueAt };
+  }
+
+  #wake(): void {
+    this.#timer = undefined;
+    const nowAt = this.#clock.monotonic();
+    for (let head = this.#delayed.peek(); head && head.rank <= nowAt; head = this.#delayed.peek()) {
+      const { key } = head;
+      const entry = this.#entries.get(key);
+      if (entry) this.#makeReady(key, entry);
+      else this.#delayed.delete(key);
+    }
+    this.#changed();
+  }
+
+  #forgetDelayed(): void {
+    for (let key = this.#delayed.pop(); key !== undefined; key = this.#delayed.pop()) this.#entries.delete(key);
+    this.#arm();
+  }
+
+  #isIdle(): boolean {
+    return this.#state !== "open" && this.#entries.size === 0;
+  }
+
+  #finishClosing(): void {
+    this.#state = "closed";
+    for (const taker of this.#takers) taker(undefined);
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  #whenIdle(): Promise<void> {
+    if (this.#state === "closed") for (const taker of this.#takers) taker(undefined);
+    if (this.#isIdle()) {
+      this.#finishClosing();
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+}

@@ -1,0 +1,26 @@
+/** One measured number and what it should be. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  /** `>= 3000`, `<= 5`; absent where the number is only for comparison. */
+  readonly goal?: string;
+  readonly holds?: boolean;
+}
+
+export function figure(name: string, value: number, goal?: string): Figure {
+  const rounded = Number(value.toPrecision(4));
+  if (goal === undefined) return { name, value: rounded };
+  const [comparison, bound] = goal.split(" ");
+  const holds = comparison === ">=" ? value >= Number(bound) : value <= Number(bound);
+  return { name, value: rounded, goal, holds };
+}
+
+/** Prints a table for people and, last, the one line of JSON that programs read. */
+export function reportFigures(bench: string, figures: readonly Figure[]): void {
+  for (const { name, value, goal, holds } of figures) {
+    const verdict = goal === undefined ? "" : `  (goal ${goal}: ${holds ? "holds" : "MISSED"})`;
+    console.log(`${name.padEnd(70)} ${String(value).padStart(10)}${verdict}`);
+  }
+  console.log(JSON.stringify({ bench, figures }));
+  process.exitCode = figures.some(({ holds }) => holds === false) ? 1 : 0;
+}

@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { systemRandom } from "../../src/base/random.ts";
+import { EmbeddedServer } from "../../src/embedded/embedded-server.ts";
+import { writeKubeconfig } from "../../src/embedded/http/kubeconfig-file.ts";
+import { createToken, serve } from "../../src/embedded/http/serve.ts";
+import { createServingCertificate } from "../../src/embedded/http/serving-certificate.ts";
+import type { Target } from "./target.ts";
+
+/** Short enough that the suite sees the server forget, long enough for every watch in it to keep up. */
+const historyLimit = 1000;
+
+/** The embedded server in this process, over HTTPS on a port of its own, keeping nothing. */
+export async function startEmbeddedTarget(options: { readonly kubectl?: string }): Promise<Target> {
+  const [clock, random] = [systemClock, systemRandom];
+  const directory = await mkdtemp(path.join(tmpdir(), "keyturn-embedded-"));
+  const certificate = createServingCertificate({ clock, random });
+  const rootCertificate = certificate.authorityPem;
+  const server = new EmbeddedServer({ clock, random, logger: silentLogger, historyLimit, rootCertificate });
+  const token = createToken(random);
+  const serving = await serve({ api: server.api, certificate, token, clock });
+  const kubeconfig = path.join(directory, "kubeconfig");
+  await writeKubeconfig(kubeconfig, { url: serving.url, authorityPem: certificate.authorityPem, token });
+  return {
+    name: "embedded",
+    kubeconfig,
+    ...options,
+    stop: async () => {
+      await serving.stop();
+      server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

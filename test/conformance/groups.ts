@@ -1,0 +1,47 @@
+import type { BehaviourGroup } from "./behaviour.ts";
+import { access } from "./groups/access.ts";
+import { apply } from "./groups/apply.ts";
+import { cel } from "./groups/cel.ts";
+import { conflicts } from "./groups/conflicts.ts";
+import { crdDefaulting } from "./groups/crd-defaulting.ts";
+import { crdValidation } from "./groups/crd-validation.ts";
+import { deletion } from "./groups/deletion.ts";
+import { discovery } from "./groups/discovery.ts";
+import { dryRuns } from "./groups/dry-run.ts";
+import { eventsAndLeases } from "./groups/events-leases.ts";
+import { kubectl } from "./groups/kubectl.ts";
+import { lists } from "./groups/lists.ts";
+import { namespaces } from "./groups/namespaces.ts";
+import { objects } from "./groups/objects.ts";
+import { patches } from "./groups/patches.ts";
+import { secrets } from "./groups/secrets.ts";
+import { selectors } from "./groups/selectors.ts";
+import { subresources } from "./groups/subresources.ts";
+import { tables } from "./groups/tables.ts";
+import { watch } from "./groups/watch.ts";
+import { workloads } from "./groups/workloads.ts";
+
+/** Every group of the suite; a new one is a file and a line here. */
+export const groups: readonly BehaviourGroup[] = [
+  objects,
+  conflicts,
+  patches,
+  apply,
+  dryRuns,
+  watch,
+  lists,
+  selectors,
+  deletion,
+  namespaces,
+  secrets,
+  eventsAndLeases,
+  crdValidation,
+  crdDefaulting,
+  cel,
+  subresources,
+  tables,
+  discovery,
+  access,
+  workloads,
+  kubectl,
+];

@@ -1,0 +1,150 @@
+import { once } from "node:events";
+import path from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { parseArgs } from "node:util";
+import { buildClusterTools, type ClusterTools } from "../test/cluster/build.ts";
+import { ClusterError } from "../test/cluster/cluster-error.ts";
+import { type ControlPlane, startControlPlane } from "../test/cluster/control-plane.ts";
+
+/**
+ * `npm run test:cluster`: builds a real control plane, starts it, runs against it the suites that need one, and takes
+ * it down again, whatever happens. A suite is told where the cluster is by its environment.
+ */
+interface Suite {
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+const suites: readonly Suite[] = [
+  { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
+  { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
+];
+
+interface Counts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+const help = `Usage: npm run test:cluster -- [--only SUITE] [--filter PATTERN] [--keep]
+
+Builds Kubernetes (cached outside the checkout), starts it on loopback and runs the suites that need it.
+
+  --only SUITE      only this suite (${suites.map((suite) => suite.name).join(", ")}); may be given several times
+  --filter PATTERN  only tests whose name matches this pattern; may be given several times
+  --keep            leave the control plane running afterwards, until Ctrl-C, and print its kubeconfig
+`;
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        only: { type: "string", multiple: true, default: [] },
+        filter: { type: "string", multiple: true, default: [] },
+        keep: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+    const unknown = values.only.find((name) => !suites.some((suite) => suite.name === name));
+    if (unknown !== undefined) throw new Error(`there is no suite "${unknown}"`);
+    return values;
+  } catch (error) {
+    throw new ClusterError(`${error instanceof Error ? error.message : error}; see --help`);
+  }
+}
+
+type Arguments = ReturnType<typeof readArguments>;
+
+async function main(args: Arguments): Promise<number> {
+  const stopRequested = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopRequested.abort());
+  const tools = await buildClusterTools((line) => console.log(line));
+  if (stopRequested.signal.aborted) return 130;
+  const startedAt = Date.now();
+  const cluster = await startControlPlane(tools);
+  let isGood = false;
+  try {
+    console.log(`Kubernetes is ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s at ${cluster.server}`);
+    const counts = await runSuites(args, environmentFor(cluster, tools), stopRequested.signal);
+    isGood = counts.failed === 0 && !stopRequested.signal.aborted;
+    if (args.keep) await keep(cluster, stopRequested.signal);
+    console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+  } finally {
+    await cluster.stop({ keepLogs: !isGood });
+    if (!isGood) console.log(`The cluster's logs are in ${path.join(cluster.directory, "logs")}`);
+  }
+  if (stopRequested.signal.aborted && !args.keep) return 130;
+  return isGood ? 0 : 1;
+}
+
+function environmentFor(cluster: ControlPlane, tools: ClusterTools): Readonly<Record<string, string>> {
+  return {
+    KEYTURN_TEST_CLUSTER: "yes",
+    KEYTURN_CONFORMANCE_KUBECONFIG: cluster.kubeconfig,
+    KEYTURN_CONFORMANCE_KUBECTL: tools.kubectl,
+  };
+}
+
+async function runSuites(args: Arguments, environment: Readonly<Record<string, string>>, signal: AbortSignal) {
+  const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const suite of suites) {
+    if (signal.aborted) break;
+    if (args.only.length > 0 && !args.only.includes(suite.name)) continue;
+    const counts = await runSuite(suite, { environment, patterns: args.filter, signal });
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    total.skipped += counts.skipped;
+  }
+  if (total.passed + total.failed === 0) {
+    console.log("No test ran: nothing matches.");
+    total.failed++;
+  }
+  return total;
+}
+
+interface RunOptions {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly patterns: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Each file runs in a process of its own, so that a suite that hangs or crashes is only a failure. */
+async function runSuite(suite: Suite, options: RunOptions): Promise<Counts> {
+  const root = path.join(import.meta.dirname, "..");
+  Object.assign(process.env, options.environment);
+  const stream = run({
+    files: suite.files.map((file) => path.join(root, file)),
+    cwd: root,
+    signal: options.signal,
+    ...(options.patterns.length > 0 && { testNamePatterns: [...options.patterns] }),
+  });
+  const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+  stream.on("test:summary", (summary) => {
+    if (summary.file !== undefined) return;
+    const { tests, passed, skipped, todo } = summary.counts;
+    Object.assign(counts, { passed, skipped, failed: tests - passed - skipped - todo });
+    if (!summary.success && counts.failed === 0) counts.failed = 1;
+  });
+  const report = stream.compose(spec);
+  report.pipe(process.stdout, { end: false });
+  await once(report, "end");
+  return counts;
+}
+
+async function keep(cluster: ControlPlane, signal: AbortSignal): Promise<void> {
+  console.log(`Still running; Ctrl-C ends it.\n  export KUBECONFIG=${cluster.kubeconfig}`);
+  const alive = setInterval(() => {}, 60_000);
+  if (!signal.aborted) await once(signal, "abort");
+  clearInterval(alive);
+}
+
+try {
+  const args = readArguments();
+  if (args.help) console.log(help);
+  else process.exitCode = await main(args);
+} catch (error) {
+  if (!(error instanceof ClusterError)) throw error;
+  console.error(`test:cluster: ${error.message}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,83 @@
+import { globSync } from "node:fs";
+import { relative } from "node:path";
+import { run } from "node:test";
+import { missingParts } from "./missing-parts.ts";
+import { root } from "./run.ts";
+
+/**
+ * `npm test [-- PATTERN…]`: every test that needs nothing but this checkout. One line per file as it finishes, failures
+ * in full, then what could not be tested here and how to test it, then the count.
+ */
+interface FileResult {
+  passed: number;
+  failed: number;
+  skipped: number;
+  durationMs: number;
+}
+
+const patterns = process.argv.slice(2);
+const all = globSync(["src/**/*.test.ts", "test/**/*.test.ts", "tools/**/*.test.ts"], { cwd: root }).sort();
+const files = patterns.length === 0 ? all : all.filter((file) => patterns.some((pattern) => file.includes(pattern)));
+if (files.length === 0) {
+  console.error(`no test file matches ${patterns.join(" ")}`);
+  process.exit(2);
+}
+
+const startedAt = Date.now();
+const results = new Map<string, FileResult>();
+const failures: string[] = [];
+const skips: string[] = [];
+const fileOf = (data: { file?: string | undefined }): string => relative(root, data.file ?? "?");
+const resultOf = (file: string): FileResult => {
+  const known = results.get(file) ?? { passed: 0, failed: 0, skipped: 0, durationMs: 0 };
+  results.set(file, known);
+  return known;
+};
+
+const stream = run({ files: files.map((file) => `${root}${file}`), concurrency: 2, forceExit: false });
+stream.on("test:pass", (data) => {
+  if (data.details.type === "suite") return;
+  const result = resultOf(fileOf(data));
+  if (data.skip !== undefined || data.todo !== undefined) {
+    result.skipped++;
+    skips.push(`${data.name}: ${data.skip === true ? "no reason given" : (data.skip ?? data.todo)}`);
+  } else result.passed++;
+});
+stream.on("test:fail", (data) => {
+  const { error } = data.details;
+  if ("failureType" in error && error.failureType === "subtestsFailed") return;
+  resultOf(fileOf(data)).failed++;
+  const cause = error.cause ?? error;
+  failures.push(`${fileOf(data)} › ${data.name}\n${cause instanceof Error ? cause.stack : String(cause)}`);
+});
+stream.on("test:stderr", (data) => process.stderr.write(data.message));
+stream.on("test:summary", (data) => {
+  if (data.file === undefined) return;
+  const file = fileOf(data);
+  const { passed, failed } = resultOf(file);
+  const mark = failed > 0 || !data.success ? "✗" : "✓";
+  console.log(
+    `${mark} ${file}  ${passed} passed${failed > 0 ? `, ${failed} FAILED` : ""}  ${seconds(data.duration_ms)}`,
+  );
+  if (!data.success && failed === 0) failures.push(`${file}: the file itself failed`);
+});
+stream.on("data", () => {});
+await new Promise((resolve) => stream.on("end", resolve));
+
+for (const failure of failures) console.log(`\n✗ ${failure}`);
+for (const skip of skips) console.log(`skipped: ${skip}`);
+const missing = await missingParts();
+if (missing.length > 0) {
+  console.log("\nNot tested by this command:");
+  for (const part of missing) console.log(`  ${part.what}\n    ${part.command}`);
+}
+const sum = (key: "passed" | "failed" | "skipped"): number =>
+  [...results.values()].reduce((total, result) => total + result[key], 0);
+const failed = Math.max(sum("failed"), failures.length);
+console.log(`\n${files.length} files in ${seconds(Date.now() - startedAt)}`);
+console.log(`${sum("passed")} passed, ${failed} failed, ${sum("skipped")} skipped`);
+process.exitCode = failed > 0 || sum("passed") === 0 ? 1 : 0;
+
+function seconds(durationMs: number): string {
+  return `${(durationMs / 1000).toFixed(1)} s`;
+}
