@@ -1,5 +1,5 @@
 /** The layers, checked: data flows one way (docs/architecture.md), and each rule says why in a word or two. */
-const production = { pathNot: "\\.test\\.ts$|-torture\\.ts$|-schedules\\.ts$" };
+const production = { pathNot: "\\.test\\.ts$|\\.fixture\\.ts$|-schedules\\.ts$|/recorded/" };
 const layer = (name, allowed, comment) => ({
   name: `${name}-imports`,
   comment,
@@ -28,7 +28,7 @@ module.exports = {
       name: "no-dev-dependencies",
       severity: "error",
       comment: "what ships must not need what does not",
-      from: { path: "^src/", pathNot: "\\.test\\.ts$|-torture\\.ts$|-schedules\\.ts$" },
+      from: { path: "^src/", pathNot: "\\.test\\.ts$|\\.fixture\\.ts$|-schedules\\.ts$|/recorded/" },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
     {
@@ -42,8 +42,9 @@ module.exports = {
     layer("api", ["base"], "kinds are data"),
     layer("kube", ["base"], "the port knows no kind of ours"),
     layer("runtime", ["base", "kube"], "knows keys, never credentials"),
+    layer("reconcile", ["base", "api", "kube", "runtime"], "one file per controller"),
     layer("embedded", ["base", "kube"], "an API server for any client, not for this operator"),
-    layer("cli", ["base", "api", "kube", "runtime", "embedded"], "commands sit on top"),
+    layer("cli", ["base", "api", "kube", "runtime", "reconcile", "embedded"], "commands sit on top"),
     {
       name: "main-is-the-top",
       severity: "error",

@@ -54,7 +54,9 @@ stream.on("test:stderr", (data) => process.stderr.write(data.message));
 stream.on("test:summary", (data) => {
   if (data.file === undefined) return;
   const file = fileOf(data);
-  const { passed, failed } = resultOf(file);
+  // Tests may be defined in another file than the one that was run, so the file's own count comes from here.
+  const { passed } = data.counts;
+  const { failed } = resultOf(file);
   const mark = failed > 0 || !data.success ? "✗" : "✓";
   console.log(
     `${mark} ${file}  ${passed} passed${failed > 0 ? `, ${failed} FAILED` : ""}  ${seconds(data.duration_ms)}`,

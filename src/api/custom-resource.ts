@@ -15,7 +15,7 @@ export interface CustomResource {
   readonly status?: SchemaNode;
 }
 
-export interface Column {
+interface Column {
   readonly name: string;
   readonly type: "string" | "integer" | "date" | "boolean";
   readonly jsonPath: string;
@@ -23,8 +23,8 @@ export interface Column {
 }
 
 /** The label that says a CRD came from Keyturn; one without it belongs to somebody else and is never touched. */
-export const OWNER_LABEL = "app.kubernetes.io/part-of";
-export const OWNER = "keyturn";
+const OWNER_LABEL = "app.kubernetes.io/part-of";
+const OWNER = "keyturn";
 
 /** The CustomResourceDefinition as it is applied to a cluster. */
 export function definitionOf(resource: CustomResource): Readonly<Record<string, unknown>> {

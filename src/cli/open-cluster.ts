@@ -8,7 +8,7 @@ import {
   openTransport,
   SERVICE_ACCOUNT_DIRECTORY,
 } from "../kube/cluster-access.ts";
-import { Forbidden, Unauthorized, Unreachable } from "../kube/errors.ts";
+import { Forbidden, Unauthorized, Unavailable, Unreachable } from "../kube/errors.ts";
 import { createKubeClient } from "../kube/kube-client.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Flags, OptionSpec, World } from "./command.ts";
@@ -37,7 +37,8 @@ export async function openCluster(flags: Flags, world: World): Promise<OpenClust
     userAgent: `keyturn/${world.version}`,
   });
   try {
-    await kube.fetch("/version", { timeoutMs: 10_000 });
+    const version = await kube.fetch("/version", { timeoutMs: 10_000 });
+    if (!isVersion(version)) throw new Unavailable("what answers /version is something else");
   } catch (error) {
     await kube.close();
     throw explain(error, found);
@@ -66,6 +67,8 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+const isVersion = (answer: unknown): boolean => typeof answer === "object" && answer !== null && "gitVersion" in answer;
 
 function explain(error: unknown, { server, origin }: ClusterAccess): unknown {
   if (error instanceof Unreachable) {

@@ -5,7 +5,7 @@ import { messageOf, UsageError } from "../base/errors.ts";
 import { EmbeddedServer } from "../embedded/embedded-server.ts";
 import { writeKubeconfig } from "../embedded/http/kubeconfig-file.ts";
 import { createLocalTransport } from "../embedded/http/local-transport.ts";
-import { type Serving, serve } from "../embedded/http/serve.ts";
+import { isSameToken, type Serving, serve } from "../embedded/http/serve.ts";
 import { SqliteJournal } from "../embedded/sqlite-journal.ts";
 import { createKubeClient } from "../kube/kube-client.ts";
 import type { Kube } from "../kube/port.ts";
@@ -73,14 +73,16 @@ async function assemble(flags: Flags, world: World, folder: string): Promise<Par
   const bind = parseBindAddress(flags.text("metrics-bind") ?? "0");
   const wantedPort = readWholeNumber(flags, "port", { min: 0, max: 65535 });
   const isKept = !flags.isOn("ephemeral");
+  const identity = await loadIdentity(folder, { clock, random });
   const server = new EmbeddedServer({
     clock,
     random,
     logger,
+    rootCertificate: identity.certificate.authorityPem,
+    isKnownToken: (given) => isSameToken(given, identity.token),
     ...(isKept && { journal: new SqliteJournal(join(folder, "state.db")) }),
   });
   server.start();
-  const identity = await loadIdentity(folder, { clock, random });
   const serving = await serveOnPort({ server, identity, wantedPort, clock, logger });
   await saveIdentity(folder, { ...identity, port: serving.port });
   await writeKubeconfig(join(folder, "kubeconfig"), {

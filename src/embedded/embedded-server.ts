@@ -26,6 +26,8 @@ export interface EmbeddedServerOptions {
   readonly podTiming?: Partial<PodTiming>;
   /** What Pods are told to trust (`kube-root-ca.crt`). */
   readonly rootCertificate?: string;
+  /** Which bearer tokens a TokenReview calls authenticated; absent: none. */
+  readonly isKnownToken?: (token: string) => boolean;
 }
 
 export class EmbeddedServer {
@@ -48,6 +50,7 @@ export class EmbeddedServer {
       registry: this.registry,
       clock,
       random,
+      ...(options.isKnownToken && { isKnownToken: options.isKnownToken }),
       onInternalError: (error) => logger.error("the embedded API failed to answer", { error }),
     });
     this.#controllers = simulatedCluster({

@@ -17,7 +17,7 @@ export interface ObjectApi {
   delete(definition: ResourceDefinition, ref: ObjectRef, options: DeleteRequest): Deleted;
 }
 
-export interface SelectionQuery {
+interface SelectionQuery {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;

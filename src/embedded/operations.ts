@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { apiVersionOf, type KubeObject, keyOf, type ObjectRef } from "../kube/objects.ts";
 import { applyConfiguration } from "./apply/server-side-apply.ts";
@@ -19,7 +20,7 @@ import type {
 } from "./object-api.ts";
 import { decodePageToken, encodePageToken } from "./paging.ts";
 import { patchedBody } from "./patch/patched-body.ts";
-import { alreadyExists, forbidden, modified, notFound } from "./refusals.ts";
+import { alreadyExists, conflict, forbidden, modified, notFound } from "./refusals.ts";
 import type { ResourceDefinition } from "./registry.ts";
 import { fieldSelector, labelSelector, type Predicate } from "./selectors.ts";
 import { badRequest, invalid, StatusError } from "./status-error.ts";
@@ -97,7 +98,7 @@ export class Operations implements ObjectApi {
 
   /** A kind that is no longer served has nothing more to tell: its watches end, and who asks again hears why. */
   endFeeds(storageKey: string): void {
-    for (const feed of [...(this.#feeds.get(storageKey) ?? [])]) feed.close();
+    for (const feed of [...(this.#feeds.get(storageKey) ?? [])]) feed.end();
   }
 
   create(definition: ResourceDefinition, namespace: string | undefined, body: Json, context: WriteContext): Written {
@@ -116,6 +117,11 @@ export class Operations implements ObjectApi {
       return this.#create(definition, ref.namespace, decoded, context);
     }
     const old = this.#stored(definition, ref);
+    const { uid } = decoded.object.metadata;
+    if (uid && uid !== old.metadata.uid) {
+      const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`;
+      throw conflict(definition, ref.name, why);
+    }
     if (definition.custom && !decoded.object.metadata.resourceVersion) {
       throw invalid(definition, name, [
         {
@@ -174,7 +180,7 @@ export class Operations implements ObjectApi {
       return { revision: token.revision, after: token.after };
     }
     if (query.resourceVersion === undefined) return { revision: undefined, after: undefined };
-    const wanted = parseRevision(query.resourceVersion);
+    const wanted = listRevision(query.resourceVersion);
     if (wanted > this.#store.revision) throw tooLarge(wanted, this.#store.revision);
     return { revision: query.resourceVersionMatch === "Exact" ? wanted : undefined, after: undefined };
   }
@@ -341,8 +347,19 @@ function parseRevision(text: string): number {
   return Number(text);
 }
 
+/** The same for lists, which the real server words otherwise. */
+function listRevision(text: string): number {
+  try {
+    return parseRevision(text);
+  } catch (error) {
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: ${messageOf(error)}`,
+    );
+  }
+}
+
 const tooLarge = (wanted: number, current: number): StatusError =>
-  new StatusError(504, "Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+  new StatusError(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version", field: "" }],
     retryAfterSeconds: 1,
   });

@@ -19,5 +19,5 @@ export function decodePageToken(text: string): PageToken {
   } catch {
     // Falls through to the refusal: whatever it is, it is not a token of this server.
   }
-  throw badRequest("continue key is not valid: it was not made by this server");
+  throw badRequest("invalid continue token: continue key is not valid: it was not made by this server");
 }

@@ -31,5 +31,3 @@ export const modified = (kind: Named, name: string): StatusError =>
 
 export const forbidden = (kind: Named, name: string, why: string): StatusError =>
   new StatusError(403, "Forbidden", `${qualified(kind)} "${name}" is forbidden: ${why}`, detailsOf(kind, name));
-
-export const internal = (message: string): StatusError => new StatusError(500, "InternalError", message);

@@ -38,7 +38,7 @@ export interface ScalePaths {
   readonly labelSelectorPath?: string;
 }
 
-export interface Conversion {
+interface Conversion {
   readonly toStored: (object: KubeObject) => KubeObject;
   readonly fromStored: (object: KubeObject) => KubeObject;
 }

@@ -24,6 +24,8 @@ export class StoreFeed implements WatchFeed {
   #position: number;
   #wake: (() => void) | undefined;
   #closed = false;
+  /** What was not taken yet when the kind went away: handed out once more, as a real server does. */
+  #rest: readonly FeedEvent[] = [];
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -41,7 +43,11 @@ export class StoreFeed implements WatchFeed {
   }
 
   take(): readonly FeedEvent[] {
-    if (this.#closed) return [];
+    if (this.#closed) {
+      const rest = this.#rest;
+      this.#rest = [];
+      return rest;
+    }
     const { store, storageKey, present } = this.#options;
     const initial = this.#initial.map((object): FeedEvent => ({ type: "ADDED", object: present(object) }));
     this.#initial = [];
@@ -57,6 +63,13 @@ export class StoreFeed implements WatchFeed {
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
+  }
+
+  /** The kind is no longer served: what happened up to now can still be taken, and then nothing more comes. */
+  end(): void {
+    const rest = this.take();
+    this.close();
+    this.#rest = rest;
   }
 
   close(): void {

@@ -75,8 +75,7 @@ function strictness(definition: ResourceDefinition, object: KubeObject, context:
     : unknownBuiltInFields(body, definition.schema, definition.definitions);
   const findings = [...(context.decodeWarnings ?? []), ...unknown];
   if (mode === "Warn" || findings.length === 0) return findings;
-  const message = strictDecodingError(findings);
-  throw definition.custom ? badRequest(message) : cannotBeHandled(definition, message);
+  throw cannotBeHandled(definition, strictDecodingError(findings));
 }
 
 /** A new object, complete and checked; its metadata is already the server's. */

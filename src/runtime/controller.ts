@@ -27,7 +27,7 @@ export interface Watch {
   readonly keysOf: (delta: Delta<unknown>) => readonly string[];
 }
 
-export interface ControllerContext {
+interface ControllerContext {
   readonly kube: Kube;
   readonly clock: Clock;
   readonly random: Random;

@@ -8,7 +8,7 @@ import { Redacted } from "../base/redacted.ts";
  *
  * This is a net under the rule that key material is never handed to a logger; it cannot recognise every secret.
  */
-export const MASK = "[redacted]";
+const MASK = "[redacted]";
 
 export interface RedactionOptions {
   readonly stacks: boolean;

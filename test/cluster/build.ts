@@ -48,7 +48,8 @@ interface GoEnvironment {
 
 const run = promisify(execFile);
 
-export async function buildClusterTools(report: (line: string) => void): Promise<ClusterTools> {
+/** An aborted `signal` ends the build; what was built so far stays. */
+export async function buildClusterTools(report: (line: string) => void, signal?: AbortSignal): Promise<ClusterTools> {
   const directory = await prepareCache();
   const missing = Object.values(tools).filter((tool) => !existsSync(path.join(directory, tool.name)));
   if (missing.length > 0) {
@@ -56,7 +57,7 @@ export async function buildClusterTools(report: (line: string) => void): Promise
     report("The first build takes five to ten minutes; later runs find them there.");
   }
   for (const [index, tool] of missing.entries()) {
-    await buildTool(tool, directory, { position: `${index + 1} of ${missing.length}`, report });
+    await buildTool(tool, directory, { position: `${index + 1} of ${missing.length}`, report, signal });
   }
   const kwokStages = path.join(directory, "kwok-stages.yaml");
   if (!existsSync(kwokStages)) await writeKwokStages(kwokStages);
@@ -134,17 +135,20 @@ function isOlder(version: string, wanted: string): boolean {
 interface Progress {
   readonly position: string;
   readonly report: (line: string) => void;
+  readonly signal: AbortSignal | undefined;
 }
 
 async function buildTool(tool: Tool, directory: string, progress: Progress): Promise<void> {
   const target = path.join(directory, tool.name);
+  // Another process may have built it meanwhile.
+  if (existsSync(target)) return;
   const partial = `${target}.${process.pid}.partial`;
   const startedAt = Date.now();
   const seconds = (): string => `${Math.round((Date.now() - startedAt) / 1000)} s`;
   progress.report(`[${progress.position}] ${tool.name} …`);
   const heartbeat = setInterval(() => progress.report(`[${progress.position}] ${tool.name} … ${seconds()}`), 30_000);
   try {
-    await compile(tool, partial);
+    await compile(tool, partial, progress.signal);
     await rename(partial, target);
   } finally {
     clearInterval(heartbeat);
@@ -153,13 +157,14 @@ async function buildTool(tool: Tool, directory: string, progress: Progress): Pro
   progress.report(`[${progress.position}] ${tool.name} built in ${seconds()}`);
 }
 
-function compile(tool: Tool, output: string): Promise<void> {
+function compile(tool: Tool, output: string, signal: AbortSignal | undefined): Promise<void> {
   const flags = ["-trimpath", "-buildvcs=false", "-ldflags", linkerFlags(), "-o", output, tool.package];
   return new Promise((resolve, reject) => {
     const child = spawn("go", ["build", ...flags], {
       cwd: moduleDirectory,
       env: { ...process.env, CGO_ENABLED: "0" },
       stdio: ["ignore", "ignore", "pipe"],
+      signal,
     });
     let errors = "";
     child.stderr.on("data", (chunk: Buffer) => {

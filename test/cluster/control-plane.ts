@@ -236,7 +236,7 @@ class LoopbackControlPlane implements ControlPlane {
 
   async #kubectlUnlessThere(args: readonly string[]): Promise<void> {
     await this.#kubectl(args).catch((error: unknown) => {
-      if (!String(error).includes("AlreadyExists")) throw error;
+      if (!/already exists/.test(String(error))) throw error;
     });
   }
 

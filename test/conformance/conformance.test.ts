@@ -1,6 +1,6 @@
 import { findBuiltKubectl } from "../cluster/build.ts";
 import { defineConformance } from "./define-conformance.ts";
-import { startEmbeddedTarget } from "./embedded-target.ts";
+import { embeddedTarget } from "./embedded-target.ts";
 import { findOnPath } from "./find-on-path.ts";
 import type { Target } from "./target.ts";
 
@@ -11,10 +11,11 @@ import type { Target } from "./target.ts";
 async function pickTarget(): Promise<Target> {
   const kubectl =
     process.env.KEYTURN_CONFORMANCE_KUBECTL ?? (await findBuiltKubectl()) ?? (await findOnPath("kubectl"));
-  const withKubectl = kubectl === undefined ? {} : { kubectl };
   const kubeconfig = process.env.KEYTURN_CONFORMANCE_KUBECONFIG;
-  if (kubeconfig === undefined) return startEmbeddedTarget(withKubectl);
-  return { name: "real", kubeconfig, ...withKubectl, stop: async () => {} };
+  if (kubeconfig === undefined) return embeddedTarget(kubectl);
+  const start = async () => ({ kubeconfig, stop: async () => {} });
+  return { name: "real", ...(kubectl !== undefined && { kubectl }), start };
 }
 
-await defineConformance(await pickTarget(), Number(process.env.KEYTURN_CONFORMANCE_SEED ?? Date.now() % 1_000_000_007));
+const seed = Number(process.env.KEYTURN_CONFORMANCE_SEED ?? Date.now() % 1_000_000_007);
+defineConformance(await pickTarget(), seed);

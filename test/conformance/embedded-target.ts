@@ -8,29 +8,34 @@ import { EmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { writeKubeconfig } from "../../src/embedded/http/kubeconfig-file.ts";
 import { createToken, serve } from "../../src/embedded/http/serve.ts";
 import { createServingCertificate } from "../../src/embedded/http/serving-certificate.ts";
-import type { Target } from "./target.ts";
+import type { RunningTarget, Target } from "./target.ts";
 
 /** Short enough that the suite sees the server forget, long enough for every watch in it to keep up. */
 const historyLimit = 1000;
 
 /** The embedded server in this process, over HTTPS on a port of its own, keeping nothing. */
-export async function startEmbeddedTarget(options: { readonly kubectl?: string }): Promise<Target> {
+export const embeddedTarget = (kubectl: string | undefined): Target => ({
+  name: "embedded",
+  ...(kubectl !== undefined && { kubectl }),
+  start,
+});
+
+async function start(): Promise<RunningTarget> {
   const [clock, random] = [systemClock, systemRandom];
   const directory = await mkdtemp(path.join(tmpdir(), "keyturn-embedded-"));
   const certificate = createServingCertificate({ clock, random });
   const rootCertificate = certificate.authorityPem;
   const server = new EmbeddedServer({ clock, random, logger: silentLogger, historyLimit, rootCertificate });
+  server.start();
   const token = createToken(random);
   const serving = await serve({ api: server.api, certificate, token, clock });
   const kubeconfig = path.join(directory, "kubeconfig");
   await writeKubeconfig(kubeconfig, { url: serving.url, authorityPem: certificate.authorityPem, token });
   return {
-    name: "embedded",
     kubeconfig,
-    ...options,
     stop: async () => {
       await serving.stop();
-      server.stop();
+      await server.stop();
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -10,9 +10,12 @@ import { discovery } from "./groups/discovery.ts";
 import { dryRuns } from "./groups/dry-run.ts";
 import { eventsAndLeases } from "./groups/events-leases.ts";
 import { kubectl } from "./groups/kubectl.ts";
+import { kubectlWorkloads } from "./groups/kubectl-workloads.ts";
+import { listWatch } from "./groups/list-watch.ts";
 import { lists } from "./groups/lists.ts";
 import { namespaces } from "./groups/namespaces.ts";
 import { objects } from "./groups/objects.ts";
+import { ownership } from "./groups/ownership.ts";
 import { patches } from "./groups/patches.ts";
 import { secrets } from "./groups/secrets.ts";
 import { selectors } from "./groups/selectors.ts";
@@ -39,9 +42,12 @@ export const groups: readonly BehaviourGroup[] = [
   crdDefaulting,
   cel,
   subresources,
+  ownership,
+  listWatch,
   tables,
   discovery,
   access,
   workloads,
   kubectl,
+  kubectlWorkloads,
 ];

@@ -1,9 +1,13 @@
 /** A server that the suite runs against. */
 export interface Target {
   readonly name: ServerName;
-  readonly kubeconfig: string;
   /** Behaviours over plain kubectl are skipped, with a reason, where there is none. */
   readonly kubectl?: string;
+  start(): Promise<RunningTarget>;
+}
+
+export interface RunningTarget {
+  readonly kubeconfig: string;
   stop(): Promise<void>;
 }
 

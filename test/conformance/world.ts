@@ -18,7 +18,7 @@ export interface Finished {
 export interface KubectlOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Called with what was printed so far; returning true ends the command. For the ones that never end. */
+  /** Called with the whole lines printed so far; returning true ends the command. For the ones that never end. */
   readonly until?: (stdout: string) => boolean;
 }
 
@@ -165,7 +165,7 @@ function runToEnd(command: string, args: readonly string[], options: KubectlOpti
     let [stdout, stderr] = ["", ""];
     child.stdout.on("data", (chunk: Buffer) => {
       stdout += chunk.toString();
-      if (options.until?.(stdout)) child.kill("SIGTERM");
+      if (options.until?.(stdout.slice(0, stdout.lastIndexOf("\n") + 1))) child.kill("SIGTERM");
     });
     child.stderr.on("data", (chunk: Buffer) => {
       stderr += chunk.toString();

@@ -64,7 +64,9 @@ export class ControllerLoop {
   }
 
   start(): void {
-    this.#finished ??= this.#run();
+    this.#finished ??= this.#run().catch((error: unknown) => {
+      this.#options.logger.error("the embedded controllers stopped", { error: messageOf(error) });
+    });
   }
 
   async stop(): Promise<void> {

@@ -6,6 +6,7 @@ import { asObject, asObjects } from "../kinds/json-fields.ts";
 import { conditionOf } from "./conditions.ts";
 import { HISTORY, REVISION, replicasOf } from "./deployment-sets.ts";
 import { isPodActive, isPodReady } from "./pod-state.ts";
+import { simulatedCluster } from "./simulated-cluster.ts";
 import { deployment, statusNumber, World } from "./world.fixture.ts";
 
 const DEPLOYMENTS = "apps/v1/deployments";
@@ -75,6 +76,24 @@ describe("a new Deployment", () => {
     await world.pass(24 * 3600 * 1000);
     assert.equal(world.store.revision, revision);
     assert.equal(world.clock.timerCount, 0);
+  });
+
+  test("is left alone by controllers that start anew", async () => {
+    const world = await rolledOut();
+    await world.loop.stop();
+    const { revision } = world.store;
+    const { objects, registry, clock } = world;
+    const successor = simulatedCluster({ objects, registry, clock, rootCertificate: "PEM" });
+    successor.start();
+    await world.pass(60_000);
+    assert.equal(world.store.revision, revision);
+    world.patch(DEPLOYMENTS, "web", withAnnotation("2"));
+    await world.pass(5000);
+    assert.deepEqual(revisions(world), [
+      ["1", 0],
+      ["2", 3],
+    ]);
+    await successor.stop();
   });
 });
 

@@ -10,7 +10,7 @@ const MAPS = "/v1/configmaps";
 
 describe("a namespace", () => {
   test("comes with its ServiceAccount and the cluster's CA, and keeps them", async () => {
-    const world = await World.running();
+    const world = await World.running({ namespace: "home" });
     assert.deepEqual(world.names("/v1/serviceaccounts"), ["default"]);
     assert.deepEqual(asObject(world.get(MAPS, "kube-root-ca.crt").data), { "ca.crt": "PEM" });
     world.delete(MAPS, "kube-root-ca.crt");
@@ -23,15 +23,15 @@ describe("a namespace", () => {
   });
 
   test("that is deleted takes everything in it along", async () => {
-    const world = await World.running();
+    const world = await World.running({ namespace: "home" });
     world.create("apps/v1/deployments", deployment("web"));
     world.create("/v1/secrets", { metadata: { name: "s" } });
     await world.pass(2000);
-    world.delete(NAMESPACES, "default");
-    const ending = world.get(NAMESPACES, "default");
+    world.delete(NAMESPACES, "home");
+    const ending = world.get(NAMESPACES, "home");
     assert.equal(asObject(ending.status).phase, "Terminating");
     await world.pass(3000);
-    assert.equal(world.find(NAMESPACES, "default"), undefined);
+    assert.equal(world.find(NAMESPACES, "home"), undefined);
     assert.deepEqual(
       world.registry
         .all()
@@ -42,11 +42,11 @@ describe("a namespace", () => {
   });
 
   test("waits for finalizers, says so, and takes nothing new", async () => {
-    const world = await World.running();
+    const world = await World.running({ namespace: "home" });
     world.create(MAPS, { metadata: { name: "held", finalizers: ["example.com/hold"] } });
-    world.delete(NAMESPACES, "default");
+    world.delete(NAMESPACES, "home");
     await world.pass(1000);
-    const { status } = world.get(NAMESPACES, "default");
+    const { status } = world.get(NAMESPACES, "home");
     assert.equal(
       asText(conditionOf(status, "NamespaceContentRemaining")?.message),
       "Some resources are remaining: configmaps. has 1 resource instances",
@@ -64,6 +64,17 @@ describe("a namespace", () => {
     assert.equal(world.store.revision, revision, "waiting writes nothing");
     world.patch(MAPS, "held", { metadata: { finalizers: null } });
     await world.pass(1000);
-    assert.equal(world.find(NAMESPACES, "default"), undefined);
+    assert.equal(world.find(NAMESPACES, "home"), undefined);
+  });
+
+  test("that the cluster itself needs cannot be deleted", async () => {
+    const world = await World.running();
+    assert.throws(
+      () => world.delete(NAMESPACES, "default"),
+      (error) =>
+        error instanceof StatusError &&
+        error.status === 403 &&
+        error.message === 'namespaces "default" is forbidden: this namespace may not be deleted',
+    );
   });
 });

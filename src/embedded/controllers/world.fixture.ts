@@ -13,15 +13,23 @@ import { simulatedCluster } from "./simulated-cluster.ts";
 
 const context = { fieldManager: "test" };
 
+interface WorldOptions {
+  readonly seed?: number;
+  readonly historyLimit?: number;
+  readonly namespace?: string;
+}
+
 /** A whole embedded cluster for tests: real operations and controllers, time that moves by hand. */
 export class World {
   readonly clock = new ManualClock();
   readonly store: Store;
+  readonly namespace: string;
   readonly registry = new Registry(builtInDefinitions());
   readonly objects: Operations;
   readonly loop: ControllerLoop;
 
-  constructor(options: { readonly seed?: number; readonly historyLimit?: number } = {}) {
+  constructor(options: WorldOptions = {}) {
+    this.namespace = options.namespace ?? "default";
     this.store = new Store(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit });
     const random = seededRandom(options.seed ?? 1);
     this.objects = new Operations({ store: this.store, clock: this.clock, random });
@@ -29,10 +37,10 @@ export class World {
     this.loop = simulatedCluster({ objects, registry, clock, rootCertificate: "PEM" });
   }
 
-  /** Started, with the namespace `default`. */
-  static async running(options: { readonly seed?: number; readonly historyLimit?: number } = {}): Promise<World> {
+  /** Started, with its namespace. */
+  static async running(options: WorldOptions = {}): Promise<World> {
     const world = new World(options);
-    world.create("/v1/namespaces", { metadata: { name: "default" } });
+    world.create("/v1/namespaces", { metadata: { name: world.namespace } });
     world.loop.start();
     await world.settle();
     return world;
@@ -45,17 +53,17 @@ export class World {
     return definition;
   }
 
-  create(path: string, body: object, namespace = "default"): KubeObject {
+  create(path: string, body: object, namespace = this.namespace): KubeObject {
     const definition = this.kind(path);
     return this.objects.create(definition, definition.namespaced ? namespace : undefined, body as Json, context).object;
   }
 
-  get(path: string, name: string, namespace = "default"): KubeObject {
+  get(path: string, name: string, namespace = this.namespace): KubeObject {
     const definition = this.kind(path);
     return this.objects.get(definition, definition.namespaced ? { namespace, name } : { name });
   }
 
-  find(path: string, name: string, namespace = "default"): KubeObject | undefined {
+  find(path: string, name: string, namespace = this.namespace): KubeObject | undefined {
     try {
       return this.get(path, name, namespace);
     } catch (error) {
@@ -64,23 +72,23 @@ export class World {
     }
   }
 
-  list(path: string, namespace = "default"): readonly KubeObject[] {
+  list(path: string, namespace = this.namespace): readonly KubeObject[] {
     return this.objects.list(this.kind(path), { namespace }).items;
   }
 
-  names(path: string, namespace = "default"): readonly string[] {
+  names(path: string, namespace = this.namespace): readonly string[] {
     return this.list(path, namespace).map(({ metadata }) => metadata.name);
   }
 
   patch(path: string, name: string, body: object, type: "merge" | "strategic" = "merge"): KubeObject {
     const definition = this.kind(path);
-    const ref = definition.namespaced ? { namespace: "default", name } : { name };
+    const ref = definition.namespaced ? { namespace: this.namespace, name } : { name };
     return this.objects.patch(definition, ref, { type, body: body as Json }, context).object;
   }
 
   delete(path: string, name: string, request: Parameters<Operations["delete"]>[2] = {}): void {
     const definition = this.kind(path);
-    this.objects.delete(definition, definition.namespaced ? { namespace: "default", name } : { name }, request);
+    this.objects.delete(definition, definition.namespaced ? { namespace: this.namespace, name } : { name }, request);
   }
 
   /** Lets everything happen that needs no time. */

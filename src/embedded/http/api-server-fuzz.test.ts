@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { parse } from "yaml";
-import { createTestingServer } from "./testing-server.ts";
+import { createTestingServer } from "./api-server.fixture.ts";
 
 // Words that lead deep into the server, mixed with anything at all.
 const word = fc.oneof(
@@ -33,15 +33,19 @@ const knownPath = fc.constantFrom(
   "/apis/example.dev/v1/namespaces/default/widgets",
   "/apis/example.dev/v1/namespaces/default/widgets/a/status",
   "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-  "/api/v1/namespaces/default",
+  "/api/v1/namespaces/a",
   "/apis",
   "/openapi/v3",
 );
 const path = fc.oneof(
-  fc.array(word, { maxLength: 8 }).map((words) => `/${words.join("/")}`),
-  knownPath,
+  { weight: 2, arbitrary: knownPath },
+  { weight: 1, arbitrary: fc.array(word, { maxLength: 8 }).map((words) => `/${words.join("/")}`) },
 );
-const method = fc.oneof(fc.constantFrom("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"), fc.string());
+const method = fc.oneof(
+  { weight: 20, arbitrary: fc.constantFrom("GET", "POST", "PUT", "PATCH", "DELETE") },
+  { weight: 1, arbitrary: fc.constantFrom("HEAD", "OPTIONS") },
+  { weight: 1, arbitrary: fc.string() },
+);
 const parameter = fc.tuple(
   fc.constantFrom(
     ...["watch", "limit", "continue", "resourceVersion", "resourceVersionMatch", "labelSelector", "fieldSelector"],
@@ -78,7 +82,12 @@ const object = fc.record(
   },
   { requiredKeys: [] },
 );
+/** Bodies that get through, so that what lies behind is reached too. */
+const goodBody = fc
+  .record({ name: fc.constantFrom("a", "b", "c"), value: fc.string(), label: fc.constantFrom("x", "y") })
+  .map(({ name, value, label }) => JSON.stringify({ metadata: { name, labels: { label } }, data: { k: value } }));
 const body = fc.oneof(
+  { weight: 8, arbitrary: goodBody },
   fc.constant(undefined),
   fc.string(),
   fc.uint8Array(),

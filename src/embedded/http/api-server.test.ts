@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "yaml";
 import { settle } from "../../base/manual-clock.ts";
+import { createTestingServer, KNOWN_TOKEN, readEvents, type SendOptions } from "./api-server.fixture.ts";
 import type { ApiResponse } from "./exchange.ts";
-import { createTestingServer, readEvents, type SendOptions } from "./testing-server.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const WIDGETS = "/apis/example.dev/v1/namespaces/default/widgets";
@@ -452,8 +452,13 @@ test("access reviews: everything is allowed", async () => {
   const self = await json("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", { body: {} });
   assert.equal(self.body.status?.userInfo?.username, "keyturn-admin");
   assert.equal((await json("GET", "/apis/authorization.k8s.io/v1/subjectaccessreviews")).status, 405);
-  const unknown = await json("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { body: { spec: { token: "x" } } });
-  assert.equal(unknown.body.status?.authenticated, undefined);
+  for (const [token, expected] of [
+    ["x", undefined],
+    [KNOWN_TOKEN, true],
+  ]) {
+    const answer = await json("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { body: { spec: { token } } });
+    assert.equal(answer.body.status?.authenticated, expected);
+  }
 });
 
 test("protobuf bodies of typed clients are read, and answered in JSON", async () => {

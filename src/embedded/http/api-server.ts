@@ -3,7 +3,7 @@ import type { Random } from "../../base/random.ts";
 import type { ObjectApi } from "../object-api.ts";
 import type { Registry } from "../registry.ts";
 import { StatusError } from "../status-error.ts";
-import { type ReviewIdentity, reviewEndpoint } from "./access-reviews.ts";
+import { reviewEndpoint } from "./access-reviews.ts";
 import { coreVersions, groupDocument, groupList, resourceList } from "./discovery.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { negotiate, plainJson, plainOffer, type Representation } from "./negotiate.ts";
@@ -30,14 +30,14 @@ export interface ApiServerOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
-  /** Who every caller is taken to be. */
-  readonly identity?: ReviewIdentity;
+  /** Whether a token is the one this server was given, for TokenReviews; absent where there is none. */
+  readonly isKnownToken?: (token: string) => boolean;
   /** Told of errors that are the server's own fault; the client sees a 500. */
   readonly onInternalError?: (error: unknown) => void;
 }
 
 /** What `/version` says: the API this server follows, marked as not being the real one. */
-export const SERVER_VERSION = {
+const SERVER_VERSION = {
   major: "1",
   minor: "36",
   gitVersion: "v1.36.3+keyturn",
@@ -49,24 +49,18 @@ export const SERVER_VERSION = {
   platform: "",
 } as const;
 
-export const DEFAULT_IDENTITY: ReviewIdentity = {
-  username: "keyturn-admin",
-  groups: ["system:masters", "system:authenticated"],
-  token: undefined,
-};
-
 export class ApiServer {
   readonly #registry: Registry;
   readonly #services: EndpointServices;
   readonly #openApi: OpenApiDocuments;
-  readonly #identity: ReviewIdentity;
+  readonly #isKnownToken: (token: string) => boolean;
   readonly #onInternalError: (error: unknown) => void;
 
   constructor(options: ApiServerOptions) {
     this.#registry = options.registry;
     this.#services = { objects: options.objects, clock: options.clock, random: options.random };
     this.#openApi = new OpenApiDocuments(options.registry);
-    this.#identity = options.identity ?? DEFAULT_IDENTITY;
+    this.#isKnownToken = options.isKnownToken ?? (() => false);
     this.#onInternalError = options.onInternalError ?? (() => {});
   }
 
@@ -105,7 +99,7 @@ export class ApiServer {
   #serveResource(request: ApiRequest, route: ResourceRoute): ApiResponse {
     const definition = this.#registry.find(route.group, route.version, route.plural);
     if (definition) return serveResource({ services: this.#services, request, definition, route });
-    return reviewEndpoint(request, route, this.#identity) ?? this.#unknownKind(route.group);
+    return reviewEndpoint(request, route, this.#isKnownToken) ?? this.#unknownKind(route.group);
   }
 
   /** The real server words this by who would serve the group: built-in groups with a Status, any other with a bare page. */

@@ -103,7 +103,7 @@ function withEtag(
   return respond(200, document, representation, shared);
 }
 
-export const etagOf = (text: string): string => `"${hashOf(text)}"`;
+const etagOf = (text: string): string => `"${hashOf(text)}"`;
 
 export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").toUpperCase();
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settle } from "../../base/manual-clock.ts";
 import type { TransportResponse } from "../../kube/transport.ts";
+import { createTestingServer } from "./api-server.fixture.ts";
 import { createLocalTransport } from "./local-transport.ts";
-import { createTestingServer } from "./testing-server.ts";
 
 async function textOf(response: TransportResponse): Promise<string> {
   const chunks: Uint8Array[] = [];

@@ -13,7 +13,7 @@ export interface Representation {
   readonly pretty: boolean;
 }
 
-export type Transform = "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList" | "APIGroupDiscoveryList";
+type Transform = "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList" | "APIGroupDiscoveryList";
 
 export const plainJson: Representation = { format: "json", version: "v1", pretty: false };
 

@@ -1,11 +1,11 @@
 import { builtInSchemas } from "../kinds/schemas.ts";
 import type { Registry, ResourceDefinition } from "../registry.ts";
 import type { Definitions, Schema } from "../schema/schema.ts";
-import { StatusError } from "../status-error.ts";
 import { hashOf } from "./discovery.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { negotiate, plainOffer } from "./negotiate.ts";
 import { openApiPaths, schemaNameOf } from "./openapi-paths.ts";
+import { respond } from "./responses.ts";
 
 /**
  * OpenAPI documents, one per group version, as `kubectl explain`, `diff` and server-side validation read them. Made when
@@ -89,11 +89,28 @@ function send(request: ApiRequest, document: Pick<Document, "text" | "hash">): A
   return { status: 200, headers, body: document.text };
 }
 
-/** Version 2 is asked for as protobuf by old clients only, and they live without it. */
+const OPENAPI_V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/**
+ * Version 2 without any definition. kubectl asks for it, as protobuf only, to check manifests of kind List by itself; it
+ * skips kinds that it does not find, and the server checks their fields anyway. Everything else reads version 3.
+ */
 function openApiV2(request: ApiRequest): ApiResponse {
-  negotiate(request, { ...plainOffer, jsonOnly: true });
-  throw new StatusError(404, "NotFound", "the embedded API server describes itself in OpenAPI v3 only", {});
+  const title = "Kubernetes (described in OpenAPI v3 only)";
+  const version = "1.36";
+  const wantsProtobuf = (request.headers.accept ?? "").toLowerCase().includes("proto-openapi.spec.v2");
+  if (!wantsProtobuf) {
+    const representation = negotiate(request, { ...plainOffer, jsonOnly: true });
+    return respond(200, { swagger: "2.0", info: { title, version }, paths: {}, definitions: {} }, representation);
+  }
+  const info = protobufText(1, title) + protobufText(2, version);
+  const body = protobufText(1, "2.0") + protobufText(2, info) + protobufText(8, "");
+  return { status: 200, headers: { "content-type": OPENAPI_V2_PROTOBUF, vary: "Accept" }, body };
 }
+
+/** A field with a length, as text: below 128 every byte is the character of its number. */
+const protobufText = (number: number, content: string): string =>
+  String.fromCharCode((number << 3) | 2, content.length) + content;
 
 function documentOf(definitions: readonly ResourceDefinition[]): object {
   const schemas: Record<string, Schema> = {};

@@ -72,7 +72,7 @@ function decodeBinary(request: ApiRequest, refuse: (detail: string) => StatusErr
   }
 }
 
-export const unsupportedMediaType = (): StatusError =>
+const unsupportedMediaType = (): StatusError =>
   new StatusError(
     415,
     "UnsupportedMediaType",

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
-import type { ObjectRef } from "../../kube/objects.ts";
+import type { KubeObject, ObjectRef } from "../../kube/objects.ts";
 import { isObject, type Json } from "../json.ts";
-import type { ObjectApi, PatchRequest, WriteContext, Written } from "../object-api.ts";
+import type { DeleteRequest, ObjectApi, PatchRequest, WriteContext, Written } from "../object-api.ts";
 import type { ResourceDefinition } from "../registry.ts";
 import { findDuplicateKeys } from "../schema/duplicate-keys.ts";
 import { badRequest, StatusError } from "../status-error.ts";
@@ -245,11 +245,21 @@ function deleteCollection(call: ResourceCall): ApiResponse {
   const answer = answerContext(call);
   const options = deleteRequest(request.query, deleteOptionsBody(request));
   const list = services.objects.list(definition, listParameters(request.query, route.namespace).list);
-  const items = list.items.map(({ metadata }) => {
+  const items = list.items.flatMap(({ metadata }) => {
     const ref = { name: metadata.name, ...(metadata.namespace !== undefined && { namespace: metadata.namespace }) };
-    return services.objects.delete(definition, ref, options).object;
+    return deleteIfThere(call, ref, options);
   });
   return answerList(answer, { items, resourceVersion: list.resourceVersion });
+}
+
+/** An object that went together with another one before its turn is as good as deleted. */
+function deleteIfThere(call: ResourceCall, ref: ObjectRef, options: DeleteRequest): readonly KubeObject[] {
+  try {
+    return [call.services.objects.delete(call.definition, ref, options).object];
+  } catch (error) {
+    if (error instanceof StatusError && error.status === 404) return [];
+    throw error;
+  }
 }
 
 function deleteOptionsBody(request: ApiRequest): Json | undefined {

@@ -141,15 +141,16 @@ class Exchange {
     const response = this.#response;
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(answer.headers)) headers[name] = headerValue(value);
-    if (typeof answer.body === "string" && answer.status !== 304) {
-      headers["content-length"] = String(Buffer.byteLength(answer.body));
-    }
     if (this.#stopping.aborted) headers.connection = "close";
-    response.writeHead(answer.status, headers);
     if (typeof answer.body === "string") {
-      response.end(answer.body);
+      // As bytes: Node would join a text body to the headers and encode both as one, spoiling header values.
+      const body = Buffer.from(answer.body, "utf8");
+      if (answer.status !== 304) headers["content-length"] = String(body.length);
+      response.writeHead(answer.status, headers);
+      response.end(body);
       return;
     }
+    response.writeHead(answer.status, headers);
     response.flushHeaders();
     await this.#stream(answer.body);
     response.end();

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../../kube/objects.ts";
 import { StatusError } from "../status-error.ts";
+import { createTestingServer, WIDGETS } from "./api-server.fixture.ts";
 import { includeObjectParameter, tableOfList, tableOfObject } from "./tables.ts";
-import { createTestingServer, WIDGETS } from "./testing-server.ts";
 
 const nowAt = Date.UTC(2026, 0, 1, 1);
 const options = { version: "v1", includeObject: "None", nowAt } as const;

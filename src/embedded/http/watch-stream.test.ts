@@ -5,7 +5,7 @@ import { seededRandom } from "../../base/random.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { FeedEvent, WatchFeed } from "../object-api.ts";
 import { StatusError } from "../status-error.ts";
-import { readEvents } from "./testing-server.ts";
+import { readEvents } from "./api-server.fixture.ts";
 import { type WatchStreamOptions, watchStream } from "./watch-stream.ts";
 
 /** A feed that is filled by hand. */

@@ -39,7 +39,7 @@ function answerTo(one: RecordedCase): { status: number; body: Json } {
       return { status: 201, body: comparable(object, { isPatched: one.given !== undefined }) };
     }
     const { name } = one.given.metadata;
-    objects.create(definition, namespace, one.given as unknown as Json, context);
+    objects.create(definition, namespace, one.given as object as Json, context);
     const ref = namespace === undefined ? { name } : { namespace, name };
     const { object } = objects.patch(definition, ref, { type: "merge", body: one.body as Json }, context);
     return { status: 200, body: comparable(object, { isPatched: one.given !== undefined }) };

@@ -14,11 +14,12 @@ import {
   tooMany,
 } from "../schema/field-errors.ts";
 import { jsonPathProblem } from "../schema/json-path.ts";
-import { labelProblem, subdomainProblem } from "../schema/names.ts";
+import { labelProblem } from "../schema/names.ts";
 import type { Schema } from "../schema/schema.ts";
 import { schemaFrom, schemaShapeProblems } from "../schema/schema-shape.ts";
 import type { FieldError } from "../status-error.ts";
 import { asObject, asObjects, asText, asTexts } from "./json-fields.ts";
+import { dnsSubdomain } from "./names.ts";
 
 /**
  * Whether a CustomResourceDefinition can be taken, with the API server's words for the mistakes people make. What this
@@ -75,8 +76,8 @@ function checkName(crd: KubeObject, spec: JsonObject, names: JsonObject): readon
 function checkGroup(spec: JsonObject): readonly FieldError[] {
   const group = asText(spec.group);
   if (group === "") return [required("spec.group")];
-  const problem = subdomainProblem(group);
-  if (problem) return [invalidValue("spec.group", group, problem)];
+  const problems = dnsSubdomain(group);
+  if (problems.length > 0) return [invalidValue("spec.group", group, problems.join(","))];
   return group.includes(".") ? [] : [invalidValue("spec.group", group, "should be a domain with at least one dot")];
 }
 

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../kube/objects.ts";
+import { forbidden } from "../refusals.ts";
 import type { ResourceDefinition } from "../registry.ts";
 import { ageColumn, column, nameColumn } from "./columns.ts";
 import { ALL_VERBS, defineKind } from "./define-kind.ts";
@@ -6,6 +7,8 @@ import { asObject, asTexts } from "./json-fields.ts";
 import { dnsLabel } from "./names.ts";
 
 export const NAMESPACE_FINALIZER = "kubernetes";
+
+const IMMORTAL = ["default", "kube-system", "kube-public"];
 
 /** Namespaces. `spec.finalizers` holds a deleted one until its content is gone; see `controllers/namespaces.ts`. */
 export const namespaceDefinition = (): ResourceDefinition =>
@@ -31,7 +34,13 @@ export const namespaceDefinition = (): ResourceDefinition =>
       return { ...old, metadata: { ...object.metadata }, spec: object.spec };
     },
     holdsDeletion: (object) => asTexts(asObject(object.spec).finalizers).length > 0,
-    prepareDelete: (object) => ({ ...object, status: { ...asObject(object.status), phase: "Terminating" } }),
+    prepareDelete: (object) => {
+      const { name } = object.metadata;
+      if (IMMORTAL.includes(name)) {
+        throw forbidden({ group: "", plural: "namespaces" }, name, "this namespace may not be deleted");
+      }
+      return { ...object, status: { ...asObject(object.status), phase: "Terminating" } };
+    },
     initialStatus: () => ({ phase: "Active" }),
   });
 

@@ -61,7 +61,7 @@ function fieldError(reason: string, field: string, message: string): FieldError 
 const join = (head: string, detail: string): string => (detail === "" ? head : `${head}: ${detail}`);
 
 /** A value as Go's `field.Error` prints it: `%v` for numbers and booleans, quoted strings, JSON for the rest. */
-export function renderValue(value: unknown): string {
+function renderValue(value: unknown): string {
   if (typeof value === "string") return goQuote(value);
   if (typeof value === "number") return goNumber(value);
   if (typeof value === "boolean") return String(value);

@@ -4,27 +4,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
 import { at, settles } from "../expectations.ts";
-import { configMaps, deployments, secrets } from "../kinds.ts";
-import { configMap, deployment, secret, statefulSet } from "../manifests.ts";
+import { configMaps, secrets } from "../kinds.ts";
+import { configMap, deployment, secret } from "../manifests.ts";
+import { fail, fromInput, input, succeed } from "../run-kubectl.ts";
 import { isGone } from "../watching.ts";
 import { makeWidget, widgetDraft, widgets } from "../widgets.ts";
-import type { Finished, KubectlOptions, World } from "../world.ts";
-
-/** Runs kubectl and expects it to succeed; gives what it printed. */
-async function succeed(world: World, args: readonly string[], options: KubectlOptions = {}): Promise<string> {
-  const { code, stdout, stderr } = await world.kubectl(args, options);
-  assert.equal(code, 0, `kubectl ${args.join(" ")}: ${stderr}${stdout}`);
-  return stdout;
-}
-
-async function fail(world: World, args: readonly string[], options: KubectlOptions = {}): Promise<Finished> {
-  const finished = await world.kubectl(args, options);
-  assert.notEqual(finished.code, 0, `kubectl ${args.join(" ")} succeeded: ${finished.stdout}`);
-  return finished;
-}
-
-const input = (manifest: object): KubectlOptions => ({ input: JSON.stringify(manifest) });
-const fromInput = ["-f", "-"];
 
 const colors = (namespace: string, data: Readonly<Record<string, string>>) => configMap(namespace, "colors", data);
 
@@ -41,7 +25,7 @@ async function withEditor(from: string, to: string, use: (editor: string) => Pro
   }
 }
 
-/** What people type. Each test is one thing they do; the last is a session from beginning to end. */
+/** What people type. Each behaviour is one thing they do. */
 export const kubectl: BehaviourGroup = {
   name: "kubectl",
   needs: "kubectl",
@@ -235,15 +219,6 @@ export const kubectl: BehaviourGroup = {
       assert.match(described, /^key: +6 bytes$/m);
       assert.ok(!described.includes("canary"));
     }),
-    behaviour("describe of a Deployment and a Pod", async (world) => {
-      const namespace = await world.podNamespace();
-      await world.kube.create(deployments, deployment(namespace, "web", { replicas: 1 }));
-      await succeed(world, ["rollout", "status", "deployment/web", "--timeout=20s"]);
-      const text = await succeed(world, ["describe", "deployment", "web"]);
-      assert.match(text, /^Replicas: +1 desired \| 1 updated \| 1 total \| 1 available \| 0 unavailable$/m);
-      const pod = await succeed(world, ["describe", "pods", "--selector=app=web"]);
-      assert.match(pod, /^Status: +Running$/m);
-    }),
     behaviour("wait for a condition, for a value and for deletion", async (world) => {
       const namespace = await world.namespace();
       const type = await widgets(world);
@@ -273,54 +248,6 @@ export const kubectl: BehaviourGroup = {
         assert.match(own, /^ +owner\t<string> -required-$/m);
       });
     }),
-    behaviour("rollout status, restart, history, undo, pause and resume of a Deployment", async (world) => {
-      const namespace = await world.podNamespace();
-      await world.kube.create(deployments, deployment(namespace, "web"));
-      const rollout = (...args: string[]) => succeed(world, ["rollout", ...args]);
-      const status = ["status", "deployment/web", "--timeout=20s"];
-      assert.match(await rollout(...status), /deployment "web" successfully rolled out\n$/);
-      assert.equal(await rollout("restart", "deployment/web"), "deployment.apps/web restarted\n");
-      assert.match(await rollout(...status), /successfully rolled out\n$/);
-      assert.match(await rollout("history", "deployment/web"), /^1 +<none>\n2 +<none>$/m);
-      assert.equal(await rollout("undo", "deployment/web"), "deployment.apps/web rolled back\n");
-      assert.match(await rollout(...status), /successfully rolled out\n$/);
-      const read = await world.kube.get(deployments, { namespace, name: "web" });
-      assert.equal(read.metadata.annotations?.["deployment.kubernetes.io/revision"], "3");
-      assert.equal(at(read, "spec", "template", "metadata", "annotations"), undefined);
-      assert.equal(await rollout("pause", "deployment/web"), "deployment.apps/web paused\n");
-      assert.equal(await rollout("resume", "deployment/web"), "deployment.apps/web resumed\n");
-    }),
-    behaviour("rollout restart and status of a StatefulSet", async (world) => {
-      const namespace = await world.podNamespace();
-      await succeed(world, ["create", ...fromInput], input(statefulSet(namespace, "db")));
-      const status = ["rollout", "status", "statefulset/db", "--timeout=30s"];
-      const complete = /(rolling update complete 2 pods at revision|partitioned roll out complete: 2 new pods)/;
-      assert.match(await succeed(world, status), complete);
-      assert.equal(await succeed(world, ["rollout", "restart", "statefulset/db"]), "statefulset.apps/db restarted\n");
-      assert.match(await succeed(world, status), complete);
-    }),
-    behaviour("scale and set image", async (world) => {
-      const namespace = await world.podNamespace();
-      await world.kube.create(deployments, deployment(namespace, "web", { replicas: 1 }));
-      assert.equal(await succeed(world, ["scale", "deployment/web", "--replicas=3"]), "deployment.apps/web scaled\n");
-      const image = ["set", "image", "deployment/web", "main=registry.invalid/app:2"];
-      assert.equal(await succeed(world, image), "deployment.apps/web image updated\n");
-      await succeed(world, ["rollout", "status", "deployment/web", "--timeout=20s"]);
-      const images = "--output=jsonpath={.items[*].spec.containers[0].image}";
-      await settles(async () => {
-        const running = await succeed(world, ["get", "pods", "--field-selector=status.phase=Running", images]);
-        assert.equal(running, Array(3).fill("registry.invalid/app:2").join(" "));
-      });
-    }),
-    behaviour("get all shows the workload and what it made", async (world) => {
-      const namespace = await world.podNamespace();
-      await world.kube.create(deployments, deployment(namespace, "web", { replicas: 1 }));
-      await succeed(world, ["rollout", "status", "deployment/web", "--timeout=20s"]);
-      const text = await succeed(world, ["get", "all"]);
-      assert.match(text, /^pod\/web-\S+ +1\/1 +Running +0 +\d+s$/m);
-      assert.match(text, /^deployment\.apps\/web +1\/1 +1 +1 +\d+s$/m);
-      assert.match(text, /^replicaset\.apps\/web-\S+ +1 +1 +1 +\d+s$/m);
-    }),
     behaviour("events lists what happened", async (world) => {
       const namespace = await world.namespace();
       await succeed(world, ["create", "configmap", "a"]);
@@ -348,13 +275,6 @@ export const kubectl: BehaviourGroup = {
       assert.equal(text, "configmap/a created (server dry run)\n");
       assert.ok(await isGone(world.kube.get(configMaps, { namespace, name: "a" })));
     }),
-    behaviour("logs and exec of a simulated pod fail with a message, not with a hang", async (world) => {
-      const namespace = await world.podNamespace();
-      await world.kube.create(deployments, deployment(namespace, "web", { replicas: 1 }));
-      await succeed(world, ["rollout", "status", "deployment/web", "--timeout=20s"]);
-      const { stderr } = await fail(world, ["logs", "deployment/web"]);
-      assert.match(stderr, /[Ee]rror/);
-    }),
     behaviour("create namespace, use it, delete it and wait", async (world) => {
       const name = world.unique("made-by-kubectl");
       assert.equal(await succeed(world, ["create", "namespace", name]), `namespace/${name} created\n`);
@@ -362,46 +282,6 @@ export const kubectl: BehaviourGroup = {
       assert.match(await succeed(world, ["get", "namespace", name]), /Active/);
       assert.match(await succeed(world, ["delete", "namespace", name]), /deleted/);
       await fail(world, ["get", "namespace", name]);
-    }),
-    behaviour("a whole session: apply, watch, describe, annotate, patch, wait, delete", async (world) => {
-      const namespace = await world.podNamespace();
-      const manifest = {
-        apiVersion: "v1",
-        kind: "List",
-        items: [
-          secret(namespace, "key", { stringData: { token: "one" } }),
-          deployment(namespace, "web", { replicas: 2 }),
-        ],
-      };
-      assert.match(
-        await succeed(world, ["apply", ...fromInput], input(manifest)),
-        /^secret\/key created\ndeployment\.apps\/web created\n$/,
-      );
-      const seen = await world.kubectl(["get", "deployment", "web", "--watch", "--no-headers"], {
-        until: (text) => /^web +2\/2 /m.test(text),
-      });
-      assert.match(seen.stdout, /^web +2\/2 +2 +2 /m);
-      assert.match(await succeed(world, ["describe", "deployment", "web"]), /^Name: +web$/m);
-      assert.match(
-        await succeed(world, ["wait", "deployment/web", "--for=condition=Available", "--timeout=20s"]),
-        /condition met/,
-      );
-      await succeed(world, ["annotate", "secret", "key", "keyturn.dev/rotate=now"]);
-      const patch = JSON.stringify({ stringData: { token: "two" } });
-      assert.equal(await succeed(world, ["patch", "secret", "key", `--patch=${patch}`]), "secret/key patched\n");
-      const token = await succeed(world, [
-        "get",
-        "secret",
-        "key",
-        "--output=go-template={{.data.token | base64decode}}",
-      ]);
-      assert.equal(token, "two");
-      await succeed(world, ["rollout", "restart", "deployment/web"]);
-      await succeed(world, ["rollout", "status", "deployment/web", "--timeout=20s"]);
-      const deleted = await succeed(world, ["delete", ...fromInput], input(manifest));
-      assert.match(deleted, /secret "key" deleted/);
-      await succeed(world, ["wait", "pods", "--selector=app=web", "--for=delete", "--timeout=20s"]);
-      assert.equal(await succeed(world, ["get", "deployments,replicasets,pods", "--output=name"]), "");
     }),
   ],
 };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Gone } from "../../../src/kube/errors.ts";
+import type { ObjectRef, ResourceType } from "../../../src/kube/objects.ts";
 import type { WatchEvent } from "../../../src/kube/port.ts";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
 import { at, eventually } from "../expectations.ts";
@@ -20,12 +21,10 @@ function objectOf(event: WatchEvent | undefined) {
   return event.object;
 }
 
-/** Makes so many changes that the server has something to remember. */
-async function touch(world: World, namespace: string, times: number): Promise<void> {
-  const { metadata } = await world.kube.create(configMaps, configMap(namespace, world.unique("touched")));
-  const ref = { namespace, name: metadata.name };
-  for (let n = 0; n < times; n++) {
-    await world.kube.patch(configMaps, ref, { type: "merge", body: { data: { n: `${n}` } } });
+/** Makes so many changes of one object that a server which forgets at all forgets its beginnings. */
+async function touch(world: World, type: ResourceType, ref: ObjectRef): Promise<void> {
+  for (let n = 0; n < 200; n++) {
+    await world.kube.patch(type, ref, { type: "merge", body: { metadata: { annotations: { n: world.unique("n") } } } });
   }
 }
 
@@ -178,7 +177,7 @@ export const watch: BehaviourGroup = {
           (reason: unknown) => reason,
         );
         watching.close();
-        if (refusal === undefined) await touch(world, namespace, 200);
+        if (refusal === undefined) await touch(world, type, { namespace, name: "a" });
         return refusal;
       });
       assert.ok(error instanceof Gone, String(error));

@@ -104,9 +104,19 @@ function compileExpression(
   return { error: undefined, evaluate: parsed, usesOldSelf: survey.usesOldSelf, loopDepth: survey.loopDepth };
 }
 
-const MACROS_WITH_LOOP: ReadonlySet<string> = new Set(["all", "exists", "exists_one", "map", "filter"]);
-/** Calls that look at each pair of items. */
-const QUADRATIC: ReadonlySet<string> = new Set(["distinct", "contains", "intersects", "equivalent"]);
+/** Calls that look at each item once. */
+const LINEAR: ReadonlySet<string> = new Set(
+  "all exists exists_one map filter indexOf lastIndexOf isSorted sum min max sort reverse".split(" "),
+);
+
+/** How many loops a node amounts to. */
+function loopsOf(node: ASTNode): number {
+  if (node.op === "in") return 1;
+  if (node.op !== "rcall") return 0;
+  const [name, receiver] = node.args;
+  if (name === "distinct" || (receiver.op === "id" && receiver.args === "sets")) return 2;
+  return LINEAR.has(name) ? 1 : 0;
+}
 
 /** One walk over the parsed rule, before types are known: names, loops, literals; and the engine's methods exchanged. */
 class Survey {
@@ -123,15 +133,14 @@ class Survey {
     if (this.problem) return;
     if (node.op === "id" && node.args === "oldSelf") this.usesOldSelf = true;
     if (node.op === "id" && node.args === "cel") this.#refuse(node, "undeclared reference to 'cel' (in container '')");
+    const inner = depth + loopsOf(node);
+    this.loopDepth = Math.max(this.loopDepth, inner);
     if (node.op === "call") this.#call(node, node.args[0], node.args[1]);
     if (node.op === "rcall") {
       this.#call(node, node.args[0], node.args[2]);
       // The nodes of a macro's arguments are shared with its expansion, so a change here is seen there, too.
       if (OVERRIDDEN.has(node.args[0])) node.args[0] = `${OVERRIDE_PREFIX}${node.args[0]}`;
     }
-    const loops = node.op === "rcall" && (MACROS_WITH_LOOP.has(node.args[0]) || QUADRATIC.has(node.args[0]));
-    const inner = loops ? depth + 1 : depth;
-    this.loopDepth = Math.max(this.loopDepth, inner);
     for (const child of childrenOf(node)) this.visit(child, inner);
   }
 

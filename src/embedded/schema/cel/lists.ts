@@ -83,7 +83,7 @@ function comparable(value: unknown): number | bigint | string {
 }
 
 /** Equality of CEL values as these functions need it: scalars, instants, and whatever carries JSON behind it. */
-export function sameCel(a: unknown, b: unknown): boolean {
+function sameCel(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== typeof b)
     return typeof a !== "object" && typeof b !== "object" && isNumber(a) && isNumber(b) && Number(a) === Number(b);

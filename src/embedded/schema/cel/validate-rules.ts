@@ -160,7 +160,7 @@ function contextOf(self: unknown, oldSelf: unknown, isOptional: boolean): Record
 }
 
 /** Pairs, triples … of items that nested loops may look at in one rule. */
-const MAX_STEPS = 10_000_000;
+const MAX_STEPS = 30_000_000;
 
 function runRule(
   rule: CompiledRule,

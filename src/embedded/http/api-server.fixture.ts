@@ -27,7 +27,7 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface JsonAnswer {
+interface JsonAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonView;
@@ -72,6 +72,8 @@ export const WIDGETS: ResourceDefinition = {
   scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
 };
 
+export const KNOWN_TOKEN = "the-token-of-the-tests";
+
 export function createTestingServer(options: { readonly historyLimit?: number } = {}): TestingServer {
   const clock = new ManualClock();
   const random = seededRandom(7);
@@ -80,7 +82,8 @@ export function createTestingServer(options: { readonly historyLimit?: number } 
   const objects = new Operations({ store, clock, random });
   const internalErrors: unknown[] = [];
   const onInternalError = (error: unknown): void => void internalErrors.push(error);
-  const api = new ApiServer({ objects, registry, clock, random, onInternalError });
+  const isKnownToken = (token: string): boolean => token === KNOWN_TOKEN;
+  const api = new ApiServer({ objects, registry, clock, random, onInternalError, isKnownToken });
   const namespaces = registry.find("", "v1", "namespaces");
   if (!namespaces) throw new Error("namespaces are not served");
   objects.create(namespaces, undefined, { metadata: { name: "default" } }, { fieldManager: "test" });

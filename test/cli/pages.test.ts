@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { runKeyturn } from "../support/run-keyturn.ts";
+
+const commands = ["up", "operator", "crds", "version"];
+
+test("--help lists every command, and each has a page of its own", async () => {
+  const { code, stdout } = await runKeyturn(["--help"]);
+  assert.equal(code, 0);
+  for (const command of commands) {
+    assert.match(stdout, new RegExp(`^  ${command} `, "m"));
+    for (const words of [
+      [command, "--help"],
+      ["help", command],
+    ]) {
+      const page = await runKeyturn(words);
+      assert.equal(page.code, 0);
+      assert.match(page.stdout, new RegExp(`keyturn ${command} \\[FLAGS\\]`));
+    }
+  }
+});
+
+test("every flag that the README names is on its page", async () => {
+  const readme = readFileSync(join(import.meta.dirname, "..", "..", "README.md"), "utf8");
+  const flags = [...readme.matchAll(/^\| `(--[a-z-]+)/gm)].map(([, flag]) => flag ?? "");
+  assert.ok(flags.length >= 4, "the table of flags was not found");
+  const { stdout } = await runKeyturn(["up", "--help"]);
+  for (const flag of flags) assert.ok(stdout.includes(flag), flag);
+});
+
+test("crds prints the same definitions as YAML and as JSON", async () => {
+  const yaml = parseAllDocuments((await runKeyturn(["crds"])).stdout).map((document) => document.toJSON() as unknown);
+  const json = JSON.parse((await runKeyturn(["crds", "-o", "json"])).stdout) as { readonly items: readonly unknown[] };
+  assert.deepEqual(yaml, json.items);
+  assert.ok(yaml.length > 0);
+  for (const item of yaml) assert.equal((item as { readonly kind: string }).kind, "CustomResourceDefinition");
+});
+
+test("version says what package.json says", async () => {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "package.json"), "utf8")) as {
+    readonly version: string;
+  };
+  assert.equal((await runKeyturn(["version"])).stdout, `keyturn ${manifest.version}\n`);
+  assert.deepEqual(JSON.parse((await runKeyturn(["version", "-o", "json"])).stdout), { version: manifest.version });
+});
