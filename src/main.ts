@@ -35,7 +35,6 @@ const world: World = {
   onStop: (callback) => {
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => callback(signal));
   },
-  exit: (code) => process.exit(code),
 };
 
 // A reader that has gone (`keyturn crds | head`) is no fault of ours.
@@ -43,6 +42,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   throw error;
 });
+
+// Nor is a log that nobody reads any more a reason to leave keys unturned.
+process.stderr.on("error", () => {});
 
 const commands = [upCommand, operatorCommand, crdsCommand, versionCommand];
 // Not exitCode: a socket that somebody forgot must not keep the process.

@@ -18,6 +18,7 @@ interface Suite {
 
 const suites: readonly Suite[] = [
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
+  { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
 ];
 

@@ -33,6 +33,13 @@ export class UsageError extends KeyturnError {
   }
 }
 
+/** A value in a manifest that cannot be read; the message says what it should look like, the caller adds the field. */
+export class InvalidValue extends KeyturnError {
+  constructor(message: string, cause?: unknown) {
+    super("InvalidValue", message, { retry: never, cause });
+  }
+}
+
 /** The text of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -48,8 +48,6 @@ export interface World {
   readonly stderr: Output;
   /** Calls back for each request to stop (Ctrl-C, SIGTERM). */
   onStop(callback: (signal: string) => void): void;
-  /** Leaves at once, for the second Ctrl-C and for a lost lease. */
-  exit(code: ExitCode): void;
 }
 
 export interface Output {

@@ -20,6 +20,7 @@ export class LiveView {
   readonly #options: LiveViewOptions;
   readonly #feeds = new Map<string, WatchFeed>();
   readonly #last = new Map<string, string>();
+  #isStopped = false;
 
   constructor(options: LiveViewOptions) {
     this.#options = options;
@@ -27,10 +28,12 @@ export class LiveView {
 
   /** Follows every kind there is now, and those that CRDs bring later. */
   start(): void {
+    if (this.#isStopped) return;
     for (const definition of this.#options.registry.all()) this.#follow(definition);
   }
 
   stop(): void {
+    this.#isStopped = true;
     for (const feed of this.#feeds.values()) feed.close();
   }
 
@@ -44,9 +47,12 @@ export class LiveView {
   async #print(definition: ResourceDefinition, feed: WatchFeed): Promise<void> {
     while (!feed.closed) {
       await feed.wait();
-      for (const event of feed.take()) this.#line(event);
+      for (const event of takeWhatIsLeft(feed)) this.#line(event);
       if (definition.kind === "CustomResourceDefinition") this.start();
     }
+    // What ended is followed anew: at once where only the history was lost, else when the kind comes back.
+    this.#feeds.delete(definition.storageKey);
+    this.start();
   }
 
   #line({ type, object }: FeedEvent): void {
@@ -59,6 +65,16 @@ export class LiveView {
     else this.#last.set(name, state);
     const time = new Date(clock.now()).toISOString().slice(11, 19);
     output.write(`${time}  ${PICTURES[type]} ${name}${state === "" || type === "DELETED" ? "" : `  ${state}`}\n`);
+  }
+}
+
+/** So much may happen at once that the history no longer holds it all; a view can do without, and goes on after it. */
+function takeWhatIsLeft(feed: WatchFeed): readonly FeedEvent[] {
+  try {
+    return feed.take();
+  } catch {
+    feed.close();
+    return [];
   }
 }
 

@@ -40,6 +40,8 @@ export async function openCluster(flags: Flags, world: World): Promise<OpenClust
     const version = await kube.fetch("/version", { timeoutMs: 10_000 });
     if (!isVersion(version)) throw new Unavailable("what answers /version is something else");
   } catch (error) {
+    // Who may not even ask for the version has been recognised all the same, and that is what matters here.
+    if (error instanceof Forbidden) return { kube, access: found };
     await kube.close();
     throw explain(error, found);
   }
@@ -77,7 +79,7 @@ function explain(error: unknown, { server, origin }: ClusterAccess): unknown {
       error,
     );
   }
-  if (error instanceof Unauthorized || error instanceof Forbidden) {
+  if (error instanceof Unauthorized) {
     return new UsageError(`the API server ${server} does not accept the credentials of ${origin}: log in again`, error);
   }
   return error instanceof KeyturnError

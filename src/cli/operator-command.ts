@@ -2,11 +2,12 @@ import type { Logger } from "../base/logger.ts";
 import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../runtime/http-endpoints.ts";
 import { Metrics } from "../runtime/metrics.ts";
 import { Operator } from "../runtime/operator.ts";
-import { Shutdown } from "../runtime/shutdown.ts";
+import type { Shutdown } from "../runtime/shutdown.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
 import { readChoice, readWholeNumber } from "./flag-values.ts";
 import { clusterOptions, type OpenCluster, openCluster } from "./open-cluster.ts";
 import { operatorOptions, readControllers, readLogger } from "./operator-options.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
 
 export const operatorCommand: Command = {
   name: "operator",
@@ -43,30 +44,28 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
   const workersPerController = readWholeNumber(flags, "workers", { min: 1, max: 1024 });
   const logger = readLogger(flags, world, readChoice(flags, "log-format", ["json", "text"]));
   const bind = parseBindAddress(flags.text("metrics-bind") ?? "0");
-  const cluster = await openCluster(flags, world);
-  const { clock, random } = world;
-  const metrics = new Metrics();
-  const finished = Promise.withResolvers<ExitCode>();
-  const shutdown = new Shutdown({ clock, logger, exit: (code) => finished.resolve(code) });
-  const operator = new Operator({
-    kube: cluster.kube,
-    controllers,
-    clock,
-    random,
-    logger,
-    metrics,
-    workersPerController,
-    ...(flags.isOn("leader-elect") && { election: electionOf(flags, world, cluster) }),
-    onLost: (reason) => void shutdown.leave(reason, 1),
+  return runUntilStopped(world, logger, async (shutdown) => {
+    const cluster = await openCluster(flags, world);
+    const { clock, random } = world;
+    const metrics = new Metrics();
+    const operator = new Operator({
+      kube: cluster.kube,
+      controllers,
+      clock,
+      random,
+      logger,
+      metrics,
+      workersPerController,
+      ...(flags.isOn("leader-elect") && { election: electionOf(flags, world, cluster) }),
+      onLost: (reason) => void shutdown.leave(reason, 1),
+    });
+    const { readiness, liveness } = operator;
+    const endpoints = bind && (await startHttpEndpoints({ bind, readiness, liveness, metrics, logger }));
+    operator.addShutdownSteps(shutdown);
+    addClosingSteps(shutdown, cluster, endpoints);
+    announce(logger, { cluster, endpoints, names: controllers.map(({ name }) => name), version: world.version });
+    if (!shutdown.isUnderWay) operator.start();
   });
-  const { readiness, liveness } = operator;
-  const endpoints = bind && (await startHttpEndpoints({ bind, readiness, liveness, metrics, logger }));
-  operator.addShutdownSteps(shutdown);
-  addClosingSteps(shutdown, cluster, endpoints);
-  world.onStop((signal) => (shutdown.isUnderWay ? world.exit(130) : shutdown.handleSignal(signal)));
-  announce(logger, { cluster, endpoints, names: controllers.map(({ name }) => name), version: world.version });
-  operator.start();
-  return finished.promise;
 }
 
 function electionOf(

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { messageOf, UsageError } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
 import { EmbeddedServer } from "../embedded/embedded-server.ts";
 import { writeKubeconfig } from "../embedded/http/kubeconfig-file.ts";
 import { createLocalTransport } from "../embedded/http/local-transport.ts";
@@ -12,13 +13,14 @@ import type { Kube } from "../kube/port.ts";
 import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../runtime/http-endpoints.ts";
 import { Metrics } from "../runtime/metrics.ts";
 import { Operator } from "../runtime/operator.ts";
-import { Shutdown } from "../runtime/shutdown.ts";
+import type { Shutdown } from "../runtime/shutdown.ts";
 import type { ExitCode, Flags, World } from "./command.ts";
 import { readWholeNumber } from "./flag-values.ts";
 import { installDefinitions, installExamples } from "./install.ts";
 import { LiveView } from "./live-view.ts";
 import { readControllers, readLogger } from "./operator-options.ts";
 import { writePrivateFile } from "./private-file.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
 import { loadIdentity, saveIdentity } from "./server-identity.ts";
 
 interface Parts {
@@ -28,24 +30,31 @@ interface Parts {
   readonly kube: Kube;
   readonly operator: Operator;
   readonly endpoints: HttpEndpoints | undefined;
-  readonly shutdown: Shutdown;
-  readonly finished: Promise<ExitCode>;
 }
 
 /** `keyturn up`: puts together the embedded API, the operator and what is shown, and runs until it is told to stop. */
 export async function runUp(flags: Flags, world: World): Promise<ExitCode> {
   const folder = await prepareFolder(flags, world);
   try {
-    return await runIn(folder, flags, world);
+    const logger = readLogger(flags, world, "text");
+    return await runUntilStopped(world, logger, (shutdown) => start({ folder, flags, world, logger, shutdown }));
   } finally {
     if (flags.isOn("ephemeral")) await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function runIn(folder: string, flags: Flags, world: World): Promise<ExitCode> {
-  const parts = await assemble(flags, world, folder);
-  const { server, kube, operator, shutdown } = parts;
-  world.onStop((signal) => (shutdown.isUnderWay ? world.exit(130) : shutdown.handleSignal(signal)));
+interface Start {
+  readonly folder: string;
+  readonly flags: Flags;
+  readonly world: World;
+  readonly logger: Logger;
+  readonly shutdown: Shutdown;
+}
+
+async function start(options: Start): Promise<void> {
+  const { folder, flags, world, shutdown } = options;
+  const parts = await assemble(options);
+  const { server, kube, operator } = parts;
   const isNew = server.store.list("customresourcedefinitions.apiextensions.k8s.io").length === 0;
   await installDefinitions(kube);
   const view = new LiveView({
@@ -54,6 +63,7 @@ async function runIn(folder: string, flags: Flags, world: World): Promise<ExitCo
     clock: world.clock,
     output: world.stdout,
   });
+  if (shutdown.isUnderWay) return;
   operator.start();
   await operator.synced();
   const kubeconfig = join(folder, "kubeconfig");
@@ -62,12 +72,10 @@ async function runIn(folder: string, flags: Flags, world: World): Promise<ExitCo
   shutdown.addStep({ name: "live view", boundMs: 100, run: () => view.stop() });
   if (isNew && flags.isOn("examples")) await installExamples(kube);
   await announceReady(flags, world, { kubeconfig, parts });
-  return parts.finished;
 }
 
-async function assemble(flags: Flags, world: World, folder: string): Promise<Parts> {
+async function assemble({ folder, flags, world, logger, shutdown }: Start): Promise<Parts> {
   const { clock, random } = world;
-  const logger = readLogger(flags, world, "text");
   const controllers = readControllers(flags);
   const workersPerController = readWholeNumber(flags, "workers", { min: 1, max: 1024 });
   const bind = parseBindAddress(flags.text("metrics-bind") ?? "0");
@@ -96,8 +104,6 @@ async function assemble(flags: Flags, world: World, folder: string): Promise<Par
     userAgent: `keyturn/${world.version}`,
   });
   const metrics = new Metrics();
-  const finished = Promise.withResolvers<ExitCode>();
-  const shutdown = new Shutdown({ clock, logger, exit: (code) => finished.resolve(code) });
   const onLost = (reason: string): void => void shutdown.leave(reason, 1);
   const operator = new Operator({ kube, controllers, clock, random, logger, metrics, workersPerController, onLost });
   const { readiness, liveness } = operator;
@@ -106,7 +112,7 @@ async function assemble(flags: Flags, world: World, folder: string): Promise<Par
   if (endpoints) shutdown.addStep({ name: "endpoints", boundMs: 500, run: () => endpoints.close() });
   shutdown.addStep({ name: "API", boundMs: 1500, run: () => serving.stop() });
   shutdown.addStep({ name: "storage", boundMs: 500, run: () => server.stop() });
-  return { folder, server, serving, kube, operator, endpoints, shutdown, finished: finished.promise };
+  return { folder, server, serving, kube, operator, endpoints };
 }
 
 /** The port of the last run if it is still free, so that kubeconfigs and open shells go on working. */

@@ -75,9 +75,13 @@ export class CustomResources {
     const known = this.#served.get(name);
     // A change of status or labels does not make the kinds anew.
     if (known && jsonEquals(jsonOf(known.crd).spec, jsonOf(crd).spec)) return;
-    const { registry, onKindsChanged } = this.#options;
+    const { registry, objects, onKindsChanged } = this.#options;
     const definitions = resourceDefinitionsFrom(crd);
-    for (const old of known?.definitions ?? []) registry.remove(old);
+    for (const old of known?.definitions ?? []) {
+      registry.remove(old);
+      // A watch shows objects as the kind was when it began: whoever watches begins again.
+      objects.endFeeds(old.storageKey);
+    }
     for (const definition of definitions) registry.add(definition);
     this.#served.set(name, { crd, definitions });
     onKindsChanged();
@@ -120,8 +124,10 @@ export class CustomResources {
   }
 
   #write(crd: KubeObject, subresource?: string): void {
-    const { objects, definition } = this.#options;
-    const { resourceVersion: _, ...metadata } = crd.metadata;
+    const { store, objects, definition } = this.#options;
+    // Nobody else writes within this turn, but an earlier write of this very sync may have.
+    const { resourceVersion } = store.get(definition.storageKey, crd.metadata.name)?.metadata ?? {};
+    const metadata = { ...crd.metadata, ...(resourceVersion !== undefined && { resourceVersion }) };
     const context = { ...CONTEXT, ...(subresource !== undefined && { subresource }) };
     objects.update(definition, { name: metadata.name }, jsonOf({ ...crd, metadata }), context);
   }

@@ -38,10 +38,7 @@ export function beginDeletion(
   { request, clock }: { readonly request: DeleteRequest; readonly clock: Clock },
 ): { readonly object: KubeObject; readonly gone: boolean } {
   const finalizers = finalizersFor(object, request.propagationPolicy);
-  const graceSeconds = Math.max(
-    0,
-    request.gracePeriodSeconds ?? definition.strategy.defaultGracePeriodSeconds?.(object) ?? 0,
-  );
+  const graceSeconds = gracePeriodFor(definition, object, request);
   const isHeld = finalizers.length > 0 || definition.strategy.holdsDeletion?.(object) === true;
   if (!isHeld && graceSeconds === 0) return { object, gone: true };
   const { deletionTimestamp, deletionGracePeriodSeconds } = object.metadata;
@@ -49,6 +46,12 @@ export function beginDeletion(
   const sameFinalizers = finalizers.join() === (object.metadata.finalizers ?? []).join();
   if (deletionTimestamp !== undefined && !isShorter && sameFinalizers) return { object, gone: false };
   return { object: mark(definition, object, { finalizers, graceSeconds, clock }), gone: false };
+}
+
+/** Only kinds with a grace period of their own (Pods) know one: for others it is ignored. */
+function gracePeriodFor({ strategy }: ResourceDefinition, object: KubeObject, request: DeleteRequest): number {
+  const ownSeconds = strategy.defaultGracePeriodSeconds?.(object);
+  return ownSeconds === undefined ? 0 : Math.max(0, request.gracePeriodSeconds ?? ownSeconds);
 }
 
 function mark(

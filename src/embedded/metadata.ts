@@ -31,7 +31,7 @@ export interface NewMetadata {
 
 /** Metadata of an object that comes into being: whatever the writer said of these fields is overwritten. */
 export function metadataForCreate(meta: ObjectMeta, options: NewMetadata): ObjectMeta {
-  const { deletionTimestamp: _a, deletionGracePeriodSeconds: _b, generation: _c, namespace: _d, ...kept } = meta;
+  const { deletionTimestamp: _a, deletionGracePeriodSeconds: _b, resourceVersion: _c, namespace: _d, ...kept } = meta;
   const { selfLink: _e, ...given } = kept as typeof kept & { readonly selfLink?: unknown };
   return compact({
     ...given,

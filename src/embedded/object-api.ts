@@ -8,7 +8,7 @@ import type { ResourceDefinition } from "./registry.ts";
  * come out are shared and must not be changed. Must not: know paths, headers, encodings or tables.
  */
 export interface ObjectApi {
-  get(definition: ResourceDefinition, ref: ObjectRef): KubeObject;
+  get(definition: ResourceDefinition, ref: ObjectRef, notOlderThan?: string): KubeObject;
   list(definition: ResourceDefinition, query: ListQuery): ListResult;
   watch(definition: ResourceDefinition, query: WatchQuery): WatchFeed;
   create(definition: ResourceDefinition, namespace: string | undefined, body: Json, context: WriteContext): Written;

@@ -1,10 +1,9 @@
 import type { Clock } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { apiVersionOf, type KubeObject, keyOf, type ObjectRef } from "../kube/objects.ts";
 import { applyConfiguration } from "./apply/server-side-apply.ts";
 import { beginDeletion, checkPreconditions } from "./deletion.ts";
-import { isObject, type Json, type JsonObject } from "./json.ts";
+import { isObject, type Json } from "./json.ts";
 import { generateName, metadataForCreate, sameContent } from "./metadata.ts";
 import type {
   Deleted,
@@ -20,13 +19,22 @@ import type {
 } from "./object-api.ts";
 import { decodePageToken, encodePageToken } from "./paging.ts";
 import { patchedBody } from "./patch/patched-body.ts";
-import { alreadyExists, conflict, forbidden, modified, notFound } from "./refusals.ts";
+import { alreadyExists, conflict, forbidden, modified, notFound, versionRequired } from "./refusals.ts";
 import type { ResourceDefinition } from "./registry.ts";
+import { listRevision, parseRevision, tooLarge } from "./revisions.ts";
 import { fieldSelector, labelSelector, type Predicate } from "./selectors.ts";
-import { badRequest, invalid, StatusError } from "./status-error.ts";
+import { badRequest, StatusError } from "./status-error.ts";
 import type { Store } from "./store.ts";
 import { StoreFeed } from "./watch-feed.ts";
-import { type Decoded, decodeBody, ownershipOf, prepareCreate, prepareUpdate } from "./write-path.ts";
+import {
+  type Decoded,
+  decodeApplied,
+  decodeBody,
+  decodePatched,
+  ownershipOf,
+  prepareCreate,
+  prepareUpdate,
+} from "./write-path.ts";
 
 /**
  * The verbs of the API on the store: what a request must pass on its way in, and what a reader sees on the way out. One
@@ -45,7 +53,9 @@ export class Operations implements ObjectApi {
     this.#random = options.random;
   }
 
-  get(definition: ResourceDefinition, ref: ObjectRef): KubeObject {
+  get(definition: ResourceDefinition, ref: ObjectRef, notOlderThan?: string): KubeObject {
+    const wanted = parseRevision(notOlderThan ?? "");
+    if (wanted > this.#store.revision) throw tooLarge(wanted, this.#store.revision);
     return present(definition, this.#stored(definition, ref));
   }
 
@@ -103,34 +113,26 @@ export class Operations implements ObjectApi {
 
   create(definition: ResourceDefinition, namespace: string | undefined, body: Json, context: WriteContext): Written {
     const decoded = decodeBody(definition, body, context);
-    return this.#create(definition, namespace, decoded, context);
+    const object = this.#prepareNew(definition, namespace, decoded, context);
+    // Only a create asks this, and not a dry one; what makes no number is no version.
+    const { resourceVersion = "" } = decoded.object.metadata;
+    if (!context.dryRun && /^\d*[1-9]\d*$/.test(resourceVersion)) {
+      throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
+    }
+    return this.#insert(definition, object, decoded, context);
   }
 
   update(definition: ResourceDefinition, ref: ObjectRef, body: Json, context: WriteContext): Written {
     const decoded = decodeBody(definition, body, context);
-    const { name } = decoded.object.metadata;
-    if (!name)
-      throw badRequest(`the name of the object (${ref.name} based on URL) was undeterminable: name must be provided`);
     checkAddress(decoded.object, ref);
-    const isMissing = !this.#store.get(definition.storageKey, keyOf(ref));
-    if (isMissing && definition.strategy.createsOnUpdate && !context.subresource) {
-      return this.#create(definition, ref.namespace, decoded, context);
-    }
-    const old = this.#stored(definition, ref);
+    const creates = definition.strategy.createsOnUpdate && !context.subresource;
+    const old = creates ? this.#store.get(definition.storageKey, keyOf(ref)) : this.#stored(definition, ref);
     const { uid } = decoded.object.metadata;
-    if (uid && uid !== old.metadata.uid) {
-      const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`;
+    if (uid && uid !== old?.metadata.uid) {
+      const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old?.metadata.uid ?? ""}`;
       throw conflict(definition, ref.name, why);
     }
-    if (definition.custom && !decoded.object.metadata.resourceVersion) {
-      throw invalid(definition, name, [
-        {
-          reason: "FieldValueInvalid",
-          message: "Invalid value: 0x0: must be specified for an update",
-          field: "metadata.resourceVersion",
-        },
-      ]);
-    }
+    if (!old) return this.#create(definition, ref.namespace, decoded, context);
     return this.#replace(definition, old, decoded, context);
   }
 
@@ -139,7 +141,7 @@ export class Operations implements ObjectApi {
     if (patch.type === "apply") return this.#apply(definition, ref, patch, { old, context });
     if (!old) throw notFound(definition, ref.name);
     const body = patchedBody(definition, present(definition, old), patch);
-    const decoded = decodeBody(definition, body, context);
+    const decoded = decodePatched(definition, body, context);
     checkAddress(decoded.object, ref);
     return this.#replace(definition, old, decoded, context);
   }
@@ -185,30 +187,44 @@ export class Operations implements ObjectApi {
     return { revision: query.resourceVersionMatch === "Exact" ? wanted : undefined, after: undefined };
   }
 
+  /** For writes that may find nothing to change: a version they name that is not there is none of their concern. */
   #create(
     definition: ResourceDefinition,
     namespace: string | undefined,
     decoded: Decoded,
     context: WriteContext,
   ): Written {
-    const { metadata } = decoded.object;
-    if (metadata.resourceVersion) {
-      throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
-    }
-    if (metadata.namespace !== undefined && metadata.namespace !== namespace) throw wrongNamespace();
+    parseRevision(decoded.object.metadata.resourceVersion ?? "");
+    const object = this.#prepareNew(definition, namespace, decoded, context);
+    return this.#insert(definition, object, decoded, context);
+  }
+
+  #prepareNew(
+    definition: ResourceDefinition,
+    namespace: string | undefined,
+    decoded: Decoded,
+    context: WriteContext,
+  ): KubeObject {
+    checkNamespaceOf(decoded.object, namespace);
     const named = this.#named(definition, namespace, decoded.object);
     if (namespace !== undefined) this.#checkNamespace(definition, namespace, named.metadata.name);
-    const meta = metadataForCreate(named.metadata, { definition, namespace, clock: this.#clock, random: this.#random });
-    const object = prepareCreate(
+    const metadata = metadataForCreate(named.metadata, {
       definition,
-      { ...decoded, object: { ...named, metadata: meta } },
-      { context, nowAt: this.#clock.now() },
-    );
-    const key = keyOf({ ...(namespace !== undefined && { namespace }), name: meta.name });
-    if (this.#store.get(definition.storageKey, key)) throw alreadyExists(definition, meta.name);
+      namespace,
+      clock: this.#clock,
+      random: this.#random,
+    });
+    const given: Decoded = { ...decoded, object: { ...named, metadata } };
+    return prepareCreate(definition, given, { context, nowAt: this.#clock.now() });
+  }
+
+  #insert(definition: ResourceDefinition, object: KubeObject, decoded: Decoded, context: WriteContext): Written {
+    const key = keyOf(object.metadata);
+    const existing = this.#store.get(definition.storageKey, key);
+    if (existing) throw alreadyExists(definition, existing);
     const stored = toStorage(definition, object);
     const written = context.dryRun ? stored : this.#store.write(definition.storageKey, key, stored);
-    return { object: present(definition, written), created: true, warnings: decoded.warnings };
+    return { object: present(definition, written), created: true, warnings: warningsOf(definition, decoded, object) };
   }
 
   /** The object under a name that is free: its own, or one made from generateName. */
@@ -252,17 +268,24 @@ export class Operations implements ObjectApi {
     { old, context }: { old: KubeObject | undefined; context: WriteContext },
   ): Written {
     if (!old && context.subresource) throw notFound(definition, ref.name);
-    const applied = appliedBody(definition, ref, patch.body);
-    const { warnings } = decodeBody(definition, applied, context);
+    if (!isObject(patch.body)) throw badRequest("error decoding YAML: the applied configuration must be an object");
     const merged = applyConfiguration({
       live: old && present(definition, old),
-      applied,
+      applied: patch.body,
       manager: context.fieldManager,
       force: patch.force,
+      apiVersion: apiVersionOf(definition),
+      kind: definition.kind,
       ...ownershipOf(definition, context),
       nowAt: this.#clock.now(),
     });
-    const decoded: Decoded = { object: merged, warnings, hasManagedFields: true };
+    const decoded = decodeApplied(definition, merged, context);
+    const { uid } = merged.metadata;
+    if (!old && uid) {
+      const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+      throw conflict(definition, ref.name, why);
+    }
+    checkAddress(decoded.object, ref);
     return old
       ? this.#replace(definition, old, decoded, context)
       : this.#create(definition, ref.namespace, decoded, context);
@@ -271,23 +294,30 @@ export class Operations implements ObjectApi {
   #replace(definition: ResourceDefinition, old: KubeObject, decoded: Decoded, context: WriteContext): Written {
     const { metadata } = decoded.object;
     const { name } = old.metadata;
-    if (metadata.resourceVersion && parseRevision(metadata.resourceVersion) !== Number(old.metadata.resourceVersion)) {
-      throw modified(definition, name);
-    }
+    const replaced = parseRevision(metadata.resourceVersion ?? "");
+    if (replaced === 0 && definition.strategy.updatesNeedVersion) throw versionRequired(definition, name);
+    if (replaced !== 0 && replaced !== Number(old.metadata.resourceVersion)) throw modified(definition, name);
     const live = present(definition, old);
     const object = prepareUpdate(definition, decoded, { old: live, context, nowAt: this.#clock.now() });
-    if (sameContent(object, live)) return { object: live, created: false, warnings: decoded.warnings };
     const stored = toStorage(definition, object);
+    const answer = { created: false, warnings: warningsOf(definition, decoded, object, live) };
+    if (sameContent(stored, old)) return { ...answer, object: live };
     const key = keyOf(old.metadata);
-    if (context.dryRun) return { object: present(definition, stored), created: false, warnings: decoded.warnings };
+    if (context.dryRun) return { ...answer, object: present(definition, stored) };
     if (isReleased(definition, stored)) {
       this.#store.write(definition.storageKey, key, undefined);
-      return { object: present(definition, stored), created: false, warnings: decoded.warnings };
+      return { ...answer, object: present(definition, stored) };
     }
-    const written = this.#store.write(definition.storageKey, key, stored);
-    return { object: present(definition, written), created: false, warnings: decoded.warnings };
+    return { ...answer, object: present(definition, this.#store.write(definition.storageKey, key, stored)) };
   }
 }
+
+const warningsOf = (
+  { strategy }: ResourceDefinition,
+  { warnings }: Decoded,
+  object: KubeObject,
+  old?: KubeObject,
+): readonly string[] => [...warnings, ...(strategy.warningsFor?.(object, old) ?? [])];
 
 /** A deleted object that nothing holds any longer goes with the write that released it. */
 function isReleased(definition: ResourceDefinition, object: KubeObject): boolean {
@@ -318,48 +348,19 @@ function firstAfter(sorted: readonly KubeObject[], key: string): number {
 }
 
 function checkAddress(object: KubeObject, ref: ObjectRef): void {
-  const { name, namespace } = object.metadata;
-  if (name && name !== ref.name) {
+  checkNamespaceOf(object, ref.namespace);
+  const { name } = object.metadata;
+  if (!name) {
+    throw badRequest(`the name of the object (${ref.name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (name !== ref.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${ref.name})`);
   }
-  if (namespace !== undefined && namespace !== ref.namespace) throw wrongNamespace();
 }
 
-function appliedBody(definition: ResourceDefinition, ref: ObjectRef, body: Json): JsonObject {
-  if (!isObject(body)) throw badRequest("error decoding YAML: the applied configuration must be an object");
-  const metadata = isObject(body.metadata) ? body.metadata : {};
-  if (metadata.managedFields !== undefined) throw badRequest("metadata.managedFields must be nil");
-  return {
-    ...body,
-    apiVersion: body.apiVersion ?? apiVersionOf(definition),
-    kind: body.kind ?? definition.kind,
-    metadata: { ...metadata, name: metadata.name ?? ref.name },
-  };
-}
-
-const wrongNamespace = (): StatusError =>
-  badRequest("the namespace of the provided object does not match the namespace sent on the request");
-
-function parseRevision(text: string): number {
-  if (text === "") return 0;
-  if (!/^\d+$/.test(text))
-    throw new StatusError(500, "", `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Number(text);
-}
-
-/** The same for lists, which the real server words otherwise. */
-function listRevision(text: string): number {
-  try {
-    return parseRevision(text);
-  } catch (error) {
-    throw badRequest(
-      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: ${messageOf(error)}`,
-    );
+/** An object that says no namespace goes where the request says. */
+function checkNamespaceOf({ metadata }: KubeObject, namespace: string | undefined): void {
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
 }
-
-const tooLarge = (wanted: number, current: number): StatusError =>
-  new StatusError(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
-    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version", field: "" }],
-    retryAfterSeconds: 1,
-  });

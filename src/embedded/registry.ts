@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from "../kube/objects.ts";
+import type { KubeObject, ObjectMeta, ResourceType } from "../kube/objects.ts";
 import type { Definitions, Schema } from "./schema/schema.ts";
 import type { FieldError } from "./status-error.ts";
 
@@ -27,7 +27,7 @@ export interface ResourceDefinition extends ResourceType {
   readonly selectableFields: readonly string[];
   /** Where the scale subresource finds its numbers, as in a CRD; see `kinds/scale.ts`. */
   readonly scale?: ScalePaths;
-  /** For a kind whose stored form differs by more than `apiVersion` (events.k8s.io Events are stored as core ones). */
+  /** For a kind whose stored form differs by more than `apiVersion`: events.k8s.io Events, custom kinds. */
   readonly conversion?: Conversion;
 }
 
@@ -38,7 +38,7 @@ export interface ScalePaths {
   readonly labelSelectorPath?: string;
 }
 
-interface Conversion {
+export interface Conversion {
   readonly toStored: (object: KubeObject) => KubeObject;
   readonly fromStored: (object: KubeObject) => KubeObject;
 }
@@ -63,10 +63,12 @@ export interface Strategy {
   readonly prepareCreate?: (object: KubeObject) => KubeObject;
   /** On update of anything but the status subresource: carries over what a writer may not change. */
   readonly prepareUpdate?: (object: KubeObject, old: KubeObject, subresource?: string) => KubeObject;
-  /** What else a write to the status subresource may change: `kept` is the old object with the new status. */
-  readonly prepareStatusUpdate?: (kept: KubeObject, given: KubeObject) => KubeObject;
+  /** Which metadata a write to the status subresource leaves as it was; default: none of a built-in kind's, all of a custom one's. */
+  readonly statusKeepsMetadata?: "all" | readonly (keyof ObjectMeta)[];
   readonly validateCreate?: (object: KubeObject) => readonly FieldError[];
   readonly validateUpdate?: (object: KubeObject, old: KubeObject) => readonly FieldError[];
+  /** What to tell the writer without refusing anything; `old` is absent for a create. */
+  readonly warningsFor?: (object: KubeObject, old: KubeObject | undefined) => readonly string[];
   /** Whether a change counts as a new generation; default: anything outside metadata and status. */
   readonly bumpsGeneration?: (object: KubeObject, old: KubeObject) => boolean;
   /** False for kinds without metadata.generation (Secrets, ConfigMaps …). */
@@ -79,6 +81,8 @@ export interface Strategy {
   readonly prepareDelete?: (object: KubeObject) => KubeObject;
   /** A PUT on a name that does not exist creates it (Leases, Events). */
   readonly createsOnUpdate?: boolean;
+  /** A PUT must say which resourceVersion it replaces (Leases, CRDs, custom kinds). */
+  readonly updatesNeedVersion?: boolean;
 }
 
 /** Finds definitions by what a request names; changed only by CRDs. */

@@ -59,7 +59,7 @@ export function invalid(
   return new StatusError(422, "Invalid", `${qualified} "${name}" is invalid: ${detail}`, {
     ...(name !== "" && { name }),
     ...(kind.group !== "" && { group: kind.group }),
-    kind: kind.kind,
+    ...(kind.kind !== "" && { kind: kind.kind }),
     causes: errors,
   });
 }

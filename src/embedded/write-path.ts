@@ -1,15 +1,19 @@
-import { apiVersionOf, type KubeObject } from "../kube/objects.ts";
+import { apiVersionOf, type KubeObject, type ObjectMeta } from "../kube/objects.ts";
 import { trackUpdate } from "./apply/managed-fields.ts";
 import type { OwnershipOptions } from "./apply/ownership.ts";
 import { resetFieldsOf } from "./apply/reset-fields.ts";
 import { isObject, type Json, type JsonObject, jsonOf } from "./json.ts";
 import { validateMetadata, validateMetadataUpdate } from "./kinds/metadata-validation.ts";
+import { normalize } from "./kinds/normalize.ts";
+import { builtInSchemas } from "./kinds/schemas.ts";
 import { metadataForUpdate, withGeneration } from "./metadata.ts";
 import type { WriteContext } from "./object-api.ts";
 import type { ResourceDefinition } from "./registry.ts";
 import { cannotBeHandled, checkDecodable } from "./schema/decode.ts";
+import { invalidValue } from "./schema/field-errors.ts";
+import type { Schema } from "./schema/schema.ts";
 import { strictDecodingError, unknownBuiltInFields, unknownCustomFields } from "./schema/unknown-fields.ts";
-import { badRequest, type FieldError, invalid } from "./status-error.ts";
+import { badRequest, type FieldError, invalid, StatusError } from "./status-error.ts";
 
 /**
  * What an object passes on its way into the store, in order: decode → default → track fields → prepare → validate. Pure.
@@ -36,9 +40,58 @@ export function decodeBody(definition: ResourceDefinition, body: Json, context: 
     );
   }
   const object = withEnvelope(definition, body);
-  if (!definition.custom) checkDecodable(jsonOf(object), definition);
+  const decoded = withTypes(definition, object);
   const warnings = strictness(definition, object, context);
-  return { object, warnings };
+  return { object: decoded, warnings };
+}
+
+/** The same for what a patch made of an object: there the fault is the patch's, and is told as such. */
+export function decodePatched(definition: ResourceDefinition, body: Json, context: WriteContext): Decoded {
+  try {
+    return decodeBody(definition, body, context);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status !== 400) throw error;
+    // The real server quotes the whole object here, Secrets included.
+    const cause = { reason: "FieldValueInvalid", message: `Invalid value: ${error.message}`, field: "patch" };
+    throw invalid({ group: "", kind: "" }, "", [cause]);
+  }
+}
+
+/** The same for what an apply made of an object: its fields are known to the schema, but may still not be decodable. */
+export function decodeApplied(definition: ResourceDefinition, merged: KubeObject, context: WriteContext): Decoded {
+  const warnings = context.fieldValidation === "Ignore" ? [] : (context.decodeWarnings ?? []);
+  const object = appliedWithTypes(definition, merged);
+  if (context.fieldValidation === "Strict" && warnings.length > 0) {
+    throw badRequest(`error strict decoding YAML: ${warnings.join(", ")}`);
+  }
+  return { object, warnings, hasManagedFields: true };
+}
+
+function appliedWithTypes(definition: ResourceDefinition, merged: KubeObject): KubeObject {
+  try {
+    return withTypes(definition, merged);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    const { name } = merged.metadata;
+    throw new StatusError(500, "", `failed to convert new object (${name}) to proper version: ${error.message}`);
+  }
+}
+
+const OBJECT_META: Schema = { $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta" };
+
+/** Refuses values of the wrong type. Of custom objects only the metadata has types that are the server's own. */
+function withTypes(definition: ResourceDefinition, object: KubeObject): KubeObject {
+  if (!definition.custom) {
+    checkDecodable(jsonOf(object), definition);
+    return object;
+  }
+  const { kind, version } = definition;
+  const given = jsonOf(object).metadata;
+  if (!isObject(given)) return object;
+  const definitions = builtInSchemas();
+  checkDecodable(given, { kind, version, schema: OBJECT_META, definitions });
+  const metadata = normalize(given, OBJECT_META, definitions);
+  return metadata === given ? object : ({ ...object, metadata } as JsonObject as KubeObject);
 }
 
 /** apiVersion and kind are filled in for built-in kinds, demanded of custom ones, and must fit the path for both. */
@@ -50,7 +103,9 @@ function withEnvelope(definition: ResourceDefinition, body: JsonObject): KubeObj
   if (definition.custom && (typeof body.apiVersion !== "string" || body.apiVersion === "")) {
     throw badRequest(`Object 'apiVersion' is missing in the ${definition.kind} provided`);
   }
-  const { kind = definition.kind, apiVersion = expected } = body;
+  const kind = body.kind || definition.kind;
+  const apiVersion = body.apiVersion || expected;
+  if (definition.custom && apiVersion === expected && kind !== definition.kind) throw wrongKind(definition, body);
   if (kind !== definition.kind || apiVersion !== expected) {
     const version = String(apiVersion).split("/").at(-1);
     throw badRequest(
@@ -64,6 +119,13 @@ function withEnvelope(definition: ResourceDefinition, body: JsonObject): KubeObj
     );
   }
   return { ...body, apiVersion, kind, metadata: metadata ?? {} } as JsonObject as KubeObject;
+}
+
+/** Custom objects all have one type to the server's decoder, so that this is found out by validation. */
+function wrongKind({ group, kind }: ResourceDefinition, body: JsonObject): StatusError {
+  const name = isObject(body.metadata) && typeof body.metadata.name === "string" ? body.metadata.name : "";
+  const given = String(body.kind);
+  return invalid({ group, kind: given }, name, [invalidValue("kind", given, `must be ${kind}`)]);
 }
 
 function strictness(definition: ResourceDefinition, object: KubeObject, context: WriteContext): readonly string[] {
@@ -123,14 +185,24 @@ function withinSubresource(
   { old, subresource }: { readonly old: KubeObject; readonly subresource: string | undefined },
 ): KubeObject {
   if (subresource === "status") {
-    const { managedFields } = object.metadata;
-    const { managedFields: _, ...meta } = old.metadata;
-    const metadata = { ...meta, ...(managedFields !== undefined && { managedFields }) };
-    const kept = withStatus({ ...old, metadata }, object.status);
-    return definition.strategy.prepareStatusUpdate?.(kept, object) ?? kept;
+    const metadata = metadataForStatus(definition, object.metadata, old.metadata);
+    return withStatus({ ...old, metadata }, object.status);
   }
   const given = definition.subresources.has("status") ? withStatus(object, old.status) : object;
   return definition.strategy.prepareUpdate?.(given, old, subresource) ?? given;
+}
+
+/** Whoever writes the status of a built-in kind may change labels and the like along with it. */
+function metadataForStatus({ custom, strategy }: ResourceDefinition, given: ObjectMeta, old: ObjectMeta): ObjectMeta {
+  const kept = strategy.statusKeepsMetadata ?? (custom ? "all" : []);
+  if (kept === "all") {
+    const { managedFields } = given;
+    const { managedFields: _, ...rest } = old;
+    return { ...rest, ...(managedFields !== undefined && { managedFields }) };
+  }
+  const isKept = ([field]: [string, unknown]): boolean => kept.some((one) => one === field);
+  const taken = Object.entries(given).filter((entry) => !isKept(entry));
+  return Object.fromEntries([...taken, ...Object.entries(old).filter(isKept)]) as object as ObjectMeta;
 }
 
 function withStatus(object: KubeObject, status: unknown): KubeObject {

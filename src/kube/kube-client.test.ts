@@ -187,6 +187,13 @@ test("list: the query, the items' own kind, and where it goes on", async () => {
   });
 });
 
+test("a list in which something is no object is refused whole, and nobody takes the rest for all there is", async () => {
+  for (const odd of [null, "geheim", {}, { metadata: {} }]) {
+    const { kube } = setUp(() => list([secret, odd]));
+    await assert.rejects(kube.list(secrets), Unavailable, JSON.stringify(odd));
+  }
+});
+
 test("metadata only means that, also where the server sends everything", async () => {
   const full = { ...secret, data: { a: "geheim" } };
   const { kube } = setUp((request) => (request.path.endsWith("/s") ? json(full) : list([full])));

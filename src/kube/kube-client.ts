@@ -119,6 +119,7 @@ class KubeClient implements Kube {
       }
       if (idleMs === undefined) scope.unlimit();
       else scope.limit(idleMs, `${describe(call)}: the watch went silent`);
+      options.onOpen?.();
       const shape = shaper(type, options.metadataOnly);
       const decoder = new WatchDecoder({ maxLineBytes: this.#maxLineBytes, shape });
       for await (const chunk of chunksOf(scope, response)) {
@@ -335,16 +336,21 @@ const hasIdentity = (value: UnknownRecord): value is KubeObject =>
 function asList<T extends KubeObject>(value: unknown, shape: (object: KubeObject) => KubeObject): ObjectList<T> {
   const metadata = isRecord(value) ? value.metadata : undefined;
   const items = isRecord(value) ? (value.items ?? []) : undefined;
-  if (!isRecord(metadata) || typeof metadata.resourceVersion !== "string" || !Array.isArray(items)) {
+  if (!isRecord(metadata) || typeof metadata.resourceVersion !== "string" || !isObjects(items)) {
     throw new Unavailable("the answer is not a Kubernetes list");
   }
   return {
-    items: items.map((item: KubeObject) => shape(item) as T),
+    items: items.map((item) => shape(item) as T),
     resourceVersion: metadata.resourceVersion,
     ...(typeof metadata.continue === "string" && metadata.continue !== "" && { continue: metadata.continue }),
     ...(typeof metadata.remainingItemCount === "number" && { remainingItemCount: metadata.remainingItemCount }),
   };
 }
+
+/** A list with one thing in it that is no object is no list: nobody could tell what else of it is wrong. */
+const isObjects = (items: unknown): items is readonly KubeObject[] =>
+  Array.isArray(items) &&
+  items.every((item) => isRecord(item) && isRecord(item.metadata) && typeof item.metadata.name === "string");
 
 /** Servers leave apiVersion and kind out of the items of a list. */
 function shaper(type: ResourceType, metadataOnly: boolean | undefined): (object: KubeObject) => KubeObject {

@@ -184,6 +184,14 @@ const mistakes: readonly { readonly reason: string; readonly given: () => unknow
     says: /^\/k: line \d+ is not valid YAML/,
   },
   {
+    reason: "a password where it would be shown",
+    given: () =>
+      resolveKubeconfig([
+        file({}, undefined, { clusters: [{ name: "c", cluster: { server: "https://u:geheim@h" } }] }),
+      ]),
+    says: /"server" holds a user or password/,
+  },
+  {
     reason: "another kind of file",
     given: () => resolveKubeconfig([{ path: "/k", text: "kind: Pod" }]),
     says: /not a kubeconfig file but a Pod/,

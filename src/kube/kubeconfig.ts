@@ -158,6 +158,9 @@ function readCluster(entry: Entry): ResolvedCluster {
   const server = optionalText(entry, "server");
   if (!server) throw mistake(entry, `cluster "${entry.name}" has no "server"; set it to the API server's URL`);
   if (!isHttpUrl(server)) throw mistake(entry, `cluster "${entry.name}": "server" must be an http(s) URL`);
+  if (holdsPassword(server)) {
+    throw mistake(entry, `cluster "${entry.name}": "server" holds a user or password; move them to "users"`);
+  }
   const ca = source(entry, "certificate-authority", "certificate-authority-data");
   const skipVerify = flag(entry, "insecure-skip-tls-verify");
   if (ca && skipVerify) {
@@ -296,6 +299,12 @@ function flag(entry: Entry, field: string): boolean {
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && (url.protocol === "https:" || url.protocol === "http:");
+}
+
+/** The server's address is shown in logs and messages. */
+function holdsPassword(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.username !== "" || url.password !== "");
 }
 
 const against = (entry: Entry, path: string): string => (isAbsolute(path) ? path : resolve(dirname(entry.path), path));

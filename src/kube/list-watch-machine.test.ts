@@ -126,6 +126,12 @@ test("a watch that the server ends in good order goes on at once, unless it was 
   assert.equal(run(watching, { kind: "ended", lastedMs: 5 }).state.phase.kind, "waiting", "no tight loop");
 });
 
+test("a server that repeats what is known and hangs up is asked again after a pause, not in a loop", () => {
+  for (const repeated of [event("9"), event("10"), bookmark("10")]) {
+    assert.equal(run(watching, repeated, { kind: "ended", lastedMs: 10 }).state.phase.kind, "waiting");
+  }
+});
+
 test("pauses grow to a limit and start small again once the watch makes progress", () => {
   let state = watching;
   const pauses: number[] = [];

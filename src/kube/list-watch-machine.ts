@@ -206,9 +206,11 @@ function onEvent(state: ListWatchState, event: WatchEvent, timing: Timing): Step
   if (event.type === "BOOKMARK" && state.position !== undefined && isOlder(version, state.position)) {
     return onOldBookmark(state, state.phase, timing);
   }
-  const progressed = state.phase.progressed || version !== state.position;
   const position = state.position !== undefined && isOlder(version, state.position) ? state.position : version;
-  const failures = version === state.position ? state.failures : 0;
+  // Only what is new is progress: a server that repeats itself and hangs up must not be asked again without a pause.
+  const hasMoved = position !== state.position;
+  const progressed = state.phase.progressed || hasMoved;
+  const failures = hasMoved ? 0 : state.failures;
   const effects: Effect[] = event.type === "BOOKMARK" ? [] : [{ kind: "apply", event }];
   effects.push({ kind: "advance", resourceVersion: position });
   return { state: { ...state, phase: { kind: "watching", progressed, oldBookmarks: 0 }, position, failures }, effects };

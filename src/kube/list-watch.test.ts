@@ -378,6 +378,63 @@ test("stale: contact too long ago, whatever the cache holds", async () => {
   await world.stop();
 });
 
+test("a watch that is accepted and holds is contact before its first event; one that stays mute is none", async () => {
+  const world = start(() => pageOf("5", object("a", "3")));
+  await world.clock.advance(0);
+  const breakOff = async (): Promise<void> => {
+    world.current().fail(new Unreachable("broken"));
+    await world.clock.advance(40_000);
+  };
+  for (let i = 0; i < 8; i++) await breakOff();
+  assert.equal(world.listWatch.state().stale, true);
+  world.current().options.onOpen?.();
+  await world.clock.advance(5_000);
+  assert.deepEqual([world.listWatch.state().stale, world.listWatch.state().trouble], [false, undefined]);
+  await world.clock.advance(180_000);
+  await breakOff();
+  world.current().options.onOpen?.();
+  await world.clock.advance(100_000);
+  assert.equal(world.listWatch.state().stale, true, "twice accepted, and never a word");
+  world.current().send(bookmark("6"));
+  await world.clock.advance(0);
+  assert.equal(world.listWatch.state().stale, false);
+  await world.stop();
+  assert.equal(world.clock.timerCount, 0);
+});
+
+test("an outage is told once for each kind of error, a short one not at all, and its end is told", async () => {
+  const lines: string[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    info: (message) => void lines.push(message),
+    warn: (message, fields) => void lines.push(`${message} ${fields?.code}`),
+    with: () => logger,
+  };
+  let trouble: Error | undefined;
+  const world = start(() => trouble ?? pageOf("5"), { logger });
+  await world.clock.advance(0);
+  const outage = async (error: Error, breaks: number): Promise<void> => {
+    for (let i = 0; i < breaks; i++) {
+      world.current().fail(error);
+      await world.clock.advance(60_000);
+    }
+  };
+  await outage(new Unreachable("refused"), 2);
+  world.current().send(bookmark("6"));
+  await world.clock.advance(0);
+  assert.deepEqual(lines, []);
+  trouble = new Forbidden("no");
+  await outage(new Unreachable("refused"), 5);
+  await outage(new Forbidden("no"), 3);
+  await outage(new Unreachable("refused"), 2);
+  assert.equal(world.listWatch.state().trouble, "Unreachable");
+  world.current().send(bookmark("7"));
+  await world.clock.advance(0);
+  const told = ["cannot watch; trying on Unreachable", "cannot watch; trying on Forbidden", "in contact again"];
+  assert.deepEqual(lines, told);
+  await world.stop();
+});
+
 test("metrics: events, restarts by reason and refreshes are told", async () => {
   const told: string[] = [];
   const world = start(() => pageOf("5", object("a", "1")), {

@@ -1,7 +1,8 @@
-import { type Clock, delay } from "../base/clock.ts";
+import { type Clock, delay, type Timer } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { integerBetween, type Random } from "../base/random.ts";
+import { Contact } from "./contact.ts";
 import {
   BadRequest,
   Forbidden,
@@ -52,6 +53,8 @@ export interface ListWatchOptions<R> {
 /** For metrics; told, never asked. */
 interface ListWatchObserver {
   onEvent?(type: WatchEvent["type"]): void;
+  /** The kind came into being, or is not there. */
+  onServed?(isServed: boolean): void;
   onRestart?(reason: RestartReason): void;
   onRefresh?(objects: number, deltas: number): void;
 }
@@ -79,6 +82,8 @@ interface ListWatchSnapshot {
   /** Monotonic time of the server's last sign of life; undefined before the first. */
   readonly lastContactAt: number | undefined;
   readonly stale: boolean;
+  /** The code of the error that keeps it from the server at present. */
+  readonly trouble: string | undefined;
   readonly objects: number;
   readonly failures: number;
 }
@@ -125,16 +130,19 @@ class Driver<R> implements ListWatch {
   readonly #options: ListWatchOptions<R>;
   readonly #tuning: Required<ListWatchTuning>;
   readonly #logger: Logger;
+  readonly #contact: Contact;
   readonly #staged = new Map<string, Entry<R>>();
   #state: ListWatchState;
   #synced = false;
-  #lastContactAt: number | undefined;
+  /** The last connection was accepted and then went silent: the next one must bring something to be believed. */
+  #isMute = false;
   #wake: AbortController | undefined;
 
   constructor(options: ListWatchOptions<R>) {
     this.#options = options;
     this.#tuning = { ...DEFAULT_TUNING, ...options.tuning };
     this.#logger = options.logger.with({ watch: describeType(options.type) });
+    this.#contact = new Contact(options.clock, this.#logger);
     this.#state = initialState({ watchList: this.#tuning.watchList });
   }
 
@@ -150,14 +158,14 @@ class Driver<R> implements ListWatch {
 
   state(): ListWatchSnapshot {
     const { phase, served, failures } = this.#state;
-    const silentMs = this.#options.clock.monotonic() - (this.#lastContactAt ?? Number.NEGATIVE_INFINITY);
     return {
       phase: phase.kind,
       synced: this.#synced,
       served,
       ready: this.#synced || !served,
-      lastContactAt: this.#lastContactAt,
-      stale: silentMs > this.#tuning.staleAfterMs,
+      lastContactAt: this.#contact.lastAt,
+      stale: this.#contact.silentMs > this.#tuning.staleAfterMs,
+      trouble: this.#contact.trouble,
       objects: this.#options.cache.size,
       failures,
     };
@@ -192,7 +200,7 @@ class Driver<R> implements ListWatch {
         ...(phase.token !== undefined && { continue: phase.token }),
       });
       if (signal.aborted) return;
-      this.#touch();
+      this.#contact.made();
       this.#dispatch({ kind: "page", page });
     } catch (error) {
       if (!signal.aborted) this.#fail(error, startedAt);
@@ -205,6 +213,8 @@ class Driver<R> implements ListWatch {
   ): Promise<void> {
     const { kube, type, selection, metadataOnly, random, clock } = this.#options;
     const startedAt = clock.monotonic();
+    let held: Timer | undefined;
+    let heardAt: number | undefined;
     const options = {
       ...selection,
       ...from,
@@ -212,21 +222,35 @@ class Driver<R> implements ListWatch {
       ...(metadataOnly && { metadataOnly }),
       timeoutSeconds: integerBetween(random, ...this.#tuning.watchSeconds),
       idleTimeoutMs: integerBetween(random, ...this.#tuning.idleMs),
+      onOpen: () => {
+        heardAt = clock.monotonic();
+        held = clock.setTimer(() => this.#heldOn(), this.#tuning.timing.soundWatchMs);
+      },
     };
     try {
       for await (const event of kube.watch(type, options)) {
         if (signal.aborted) return;
-        this.#touch();
+        heardAt = clock.monotonic();
+        this.#isMute = false;
+        this.#contact.made();
         this.#guarded("onEvent", () => this.#options.observer?.onEvent?.(event.type));
         // The machine has left this connection behind: what else it sends belongs to no state any more.
         if (this.#dispatch({ kind: "event", event }).some((effect) => effect.kind === "restart")) return;
       }
       if (signal.aborted) return;
-      this.#touch();
+      this.#contact.made();
       this.#dispatch({ kind: "ended", lastedMs: clock.monotonic() - startedAt });
     } catch (error) {
+      this.#isMute = heardAt !== undefined && clock.monotonic() - heardAt >= options.idleTimeoutMs;
       if (!signal.aborted) this.#fail(error, startedAt);
+    } finally {
+      held?.cancel();
     }
+  }
+
+  /** A connection that was accepted and holds is a sign of life before its first event, which may take a minute. */
+  #heldOn(): void {
+    if (!this.#isMute) this.#contact.made();
   }
 
   async #pause(pause: Pause, signal: AbortSignal): Promise<void> {
@@ -243,19 +267,22 @@ class Driver<R> implements ListWatch {
 
   #fail(error: unknown, startedAt: number): void {
     const failure = failureOf(error);
-    if (failure === "not-served" || failure === "gone") this.#touch();
+    const isFallback = failure === "bad-request" && this.#state.phase.kind === "watchListing";
+    const isAnswer = failure === "not-served" || failure === "gone" || isFallback;
+    if (isAnswer) this.#contact.made();
     const retryAfterMs = error instanceof KubeError && error.retry.kind === "after" ? error.retry.delayMs : undefined;
     const lastedMs = this.#options.clock.monotonic() - startedAt;
-    const fields = { error: messageOf(error), failure, failures: this.#state.failures };
-    if (failure === "refused" || failure === "bad-request") this.#logger.warn("the server refused the watch", fields);
-    else this.#logger.debug("the watch broke off", fields);
+    this.#logger.debug("the watch broke off", { error: messageOf(error), failure, failures: this.#state.failures });
     this.#dispatch({ kind: "failed", failure, lastedMs, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+    if (!isAnswer) this.#contact.failed(error, failure === "refused" || failure === "bad-request");
   }
 
   #dispatch(input: Input): readonly Effect[] {
+    const wasServed = this.#state.served;
     const { state, effects } = step(this.#state, input, this.#tuning.timing);
     this.#state = state;
     for (const effect of effects) this.#perform(effect);
+    if (state.served !== wasServed) this.#guarded("onServed", () => this.#options.observer?.onServed?.(state.served));
     if (state.synced && !this.#synced) {
       this.#synced = true;
       this.#guarded("onSynced", () => this.#options.onSynced?.());
@@ -346,10 +373,6 @@ class Driver<R> implements ListWatch {
     } catch (error) {
       failed(error);
     }
-  }
-
-  #touch(): void {
-    this.#lastContactAt = this.#options.clock.monotonic();
   }
 }
 

@@ -84,6 +84,8 @@ export interface WatchOptions extends Selection {
   readonly sendInitialEvents?: boolean;
   /** The connection is broken off when nothing, not even a bookmark, came for this long. */
   readonly idleTimeoutMs?: number;
+  /** The server has accepted the watch; the first event may be long in coming. */
+  readonly onOpen?: () => void;
 }
 
 export type WatchEvent<T extends KubeObject = KubeObject> =

@@ -4,6 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { type Random, uuid } from "../base/random.ts";
 import type { ObjectRef } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
+import type { HealthSource, HealthState } from "./health.ts";
 import { type Lease, type LeaseSpec, leaseType, recordOf, releasedRecord, renewedRecord } from "./lease-record.ts";
 
 /**
@@ -78,7 +79,8 @@ interface Sighting {
   readonly at: number;
 }
 
-export class LeaderElector {
+export class LeaderElector implements HealthSource {
+  readonly name = "leader election";
   readonly identity: string;
   readonly #options: LeaderElectorOptions;
   readonly #timing: ElectionTiming;
@@ -89,7 +91,8 @@ export class LeaderElector {
   #term: { readonly sinceAt: number; readonly wallAt: number } | undefined;
   #deadline: Timer | undefined;
   #mayHold = false;
-  #lastTrouble = "";
+  #contactAt: number | undefined;
+  #lastTrouble: { readonly code: string; readonly text: string } | undefined;
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
@@ -110,6 +113,16 @@ export class LeaderElector {
     const { clock } = this.#options;
     const { renewDeadlineMs } = this.#timing;
     return clock.monotonic() - term.sinceAt < renewDeadlineMs && clock.now() - term.wallAt < renewDeadlineMs;
+  }
+
+  /** For readiness: who cannot reach the Lease will never lead, however fresh the caches are. */
+  state(): HealthState {
+    if (this.isLeader()) return { ready: true, reason: "leading" };
+    const silentMs = this.#options.clock.monotonic() - (this.#contactAt ?? Number.NEGATIVE_INFINITY);
+    if (silentMs > 2 * this.#timing.leaseDurationMs) {
+      return { ready: false, reason: `the Lease cannot be reached (${this.#lastTrouble?.code ?? "no answer yet"})` };
+    }
+    return { ready: true, reason: this.holder === "" ? "standing for election" : `standing by for ${this.holder}` };
   }
 
   /** Who holds the Lease as last seen; empty when nobody does. */
@@ -142,16 +155,20 @@ export class LeaderElector {
 
   async #attempt(stop: AbortSignal): Promise<void> {
     try {
-      if (this.#term && this.#lease) {
-        if (await this.#tryWrite(this.#lease, stop)) return;
-      }
-      const lease = await this.#read(stop);
-      if (!this.#mayTake(lease)) return;
-      await this.#tryWrite(lease, stop);
+      await this.#stand(stop);
+      this.#contactAt = this.#options.clock.monotonic();
+      if (this.#lastTrouble) this.#options.logger.info("the Lease can be reached again");
+      this.#lastTrouble = undefined;
     } catch (error) {
       this.#lease = undefined;
       if (!stop.aborted) this.#noteTrouble(error);
     }
+  }
+
+  async #stand(stop: AbortSignal): Promise<void> {
+    if (this.#term && this.#lease && (await this.#tryWrite(this.#lease, stop))) return;
+    const lease = await this.#read(stop);
+    if (this.#mayTake(lease)) await this.#tryWrite(lease, stop);
   }
 
   /** True when the write went through. False when somebody else wrote first: read again and think again. */
@@ -178,7 +195,8 @@ export class LeaderElector {
       if (!stop.aborted) this.#confirm(sentAt, wallAt);
       return true;
     } catch (error) {
-      if (!isOvertaken(error)) throw error;
+      // Where a Lease is made, "not found" is about its namespace, and nobody was faster.
+      if (!isOvertaken(error) || (!previous && codeOf(error) === "NotFound")) throw error;
       return false;
     }
   }
@@ -190,7 +208,7 @@ export class LeaderElector {
       this.#see(found);
       return found;
     } catch (error) {
-      if (error instanceof KeyturnError && error.code === "NotFound") return undefined;
+      if (codeOf(error) === "NotFound") return undefined;
       throw error;
     }
   }
@@ -227,7 +245,6 @@ export class LeaderElector {
   #confirm(sentAt: number, wallAt: number): void {
     const { clock, observer } = this.#options;
     const leftMs = sentAt + this.#timing.renewDeadlineMs - clock.monotonic();
-    this.#lastTrouble = "";
     if (leftMs <= 0) return;
     const isFirst = !this.#term;
     this.#term = { sinceAt: sentAt, wallAt };
@@ -318,11 +335,11 @@ export class LeaderElector {
 
   /** Logged when it changes, so that an outage is one line and not one every two seconds. */
   #noteTrouble(error: unknown): void {
-    const code = error instanceof KeyturnError ? error.code : "Unreachable";
+    const code = codeOf(error);
     if (this.#term) this.#options.observer?.renewFailed?.(code);
-    const trouble = `${code}: ${messageOf(error)}`;
-    if (trouble === this.#lastTrouble) return;
-    this.#lastTrouble = trouble;
+    const text = messageOf(error);
+    if (this.#lastTrouble?.code === code && this.#lastTrouble.text === text) return;
+    this.#lastTrouble = { code, text };
     this.#options.logger.warn("cannot reach the Lease", { isLeading: this.isLeader(), code, error });
   }
 }
@@ -334,5 +351,6 @@ const newLease = (ref: ObjectRef & { readonly namespace: string }, spec: LeaseSp
   spec,
 });
 
-const isOvertaken = (error: unknown): boolean =>
-  error instanceof KeyturnError && ["Conflict", "AlreadyExists", "NotFound"].includes(error.code);
+const codeOf = (error: unknown): string => (error instanceof KeyturnError ? error.code : "Unreachable");
+
+const isOvertaken = (error: unknown): boolean => ["Conflict", "AlreadyExists", "NotFound"].includes(codeOf(error));

@@ -21,11 +21,12 @@ test("observers feed the metrics, by controller and kind", async () => {
   leader.holderChanged("me");
   leader.renewed(12);
   leader.renewFailed("Unavailable");
-  const watch = metrics.watchObservers()("Secret");
+  let state = { ready: false, objects: 9 };
+  const watch = metrics.watchObservers()({ controller: "btp", kind: "Secret", state: () => state });
   watch.event("added");
   watch.restarted("expired");
-  watch.cached(7);
-  watch.ready(true);
+  await metrics.render();
+  state = { ready: true, objects: 7 };
   const text = await metrics.render();
   const expected = [
     'keyturn_queue_depth{controller="btp",state="person"} 1',
@@ -40,10 +41,10 @@ test("observers feed the metrics, by controller and kind", async () => {
     "keyturn_leader 1",
     "keyturn_leader_changes_total 1",
     'keyturn_leader_renew_failures_total{code="Unavailable"} 1',
-    'keyturn_watch_events_total{kind="Secret",type="added"} 1',
-    'keyturn_watch_restarts_total{kind="Secret",reason="expired"} 1',
-    'keyturn_watch_cached_objects{kind="Secret"} 7',
-    'keyturn_watch_ready{kind="Secret"} 1',
+    'keyturn_watch_events_total{controller="btp",kind="Secret",type="added"} 1',
+    'keyturn_watch_restarts_total{controller="btp",kind="Secret",reason="expired"} 1',
+    'keyturn_watch_cached_objects{controller="btp",kind="Secret"} 7',
+    'keyturn_watch_ready{controller="btp",kind="Secret"} 1',
   ];
   const lines = text.split("\n");
   for (const line of expected) assert.ok(lines.includes(line), `${line}\nin\n${text}`);

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { LeaderObserver } from "./leader-election.ts";
-import type { QueueObserver } from "./queue.ts";
+import type { QueueDepth, QueueObserver } from "./queue.ts";
 import type { WorkerObserver } from "./workers.ts";
 
 /**
@@ -20,9 +20,13 @@ export interface WatchObserver {
   event(type: "added" | "updated" | "deleted"): void;
   /** Connected again, and why. */
   restarted(reason: string): void;
-  /** How many objects the cache holds. */
-  cached(count: number): void;
-  ready(isReady: boolean): void;
+}
+
+/** A watch as it is now: asked when somebody looks, so that no gauge shows what was true once. */
+export interface WatchProbe {
+  readonly controller: string;
+  readonly kind: string;
+  readonly state: () => { readonly ready: boolean; readonly objects: number };
 }
 
 const WAIT_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 5, 15, 60, 300];
@@ -50,28 +54,38 @@ export class Metrics {
 
   queueObservers(): (controller: string) => Required<QueueObserver> {
     const { depth, wait, work, retries } = this.#queue;
-    return (controller) => ({
-      depthChanged: (now) => {
+    return (controller) => {
+      const depthChanged = (now: QueueDepth): void => {
         for (const state of ["person", "drift", "delayed", "running"] as const) {
           depth.set({ controller, state }, now[state]);
         }
-      },
-      taken: (priority, waitedMs) => wait.observe({ controller, priority }, waitedMs / 1000),
-      finished: (workMs) => work.observe({ controller }, workMs / 1000),
-      retried: () => retries.inc({ controller }),
-    });
+      };
+      // What has not happened yet is a zero, not a gap: an alert can tell "nothing" from "no such controller".
+      depthChanged({ person: 0, drift: 0, delayed: 0, running: 0 });
+      retries.inc({ controller }, 0);
+      return {
+        depthChanged,
+        taken: (priority, waitedMs) => wait.observe({ controller, priority }, waitedMs / 1000),
+        finished: (workMs) => work.observe({ controller }, workMs / 1000),
+        retried: () => retries.inc({ controller }),
+      };
+    };
   }
 
   workerObservers(): (controller: string) => Required<WorkerObserver> {
     const { reconciles, duration, busy, stuck } = this.#workers;
-    return (controller) => ({
-      reconciled: (result, code, workMs) => {
-        reconciles.inc({ controller, result, code: code ?? "" });
-        duration.observe({ controller, result }, workMs / 1000);
-      },
-      busyChanged: (count) => busy.set({ controller }, count),
-      stuckChanged: (count) => stuck.set({ controller }, count),
-    });
+    return (controller) => {
+      busy.set({ controller }, 0);
+      stuck.set({ controller }, 0);
+      return {
+        reconciled: (result, code, workMs) => {
+          reconciles.inc({ controller, result, code: code ?? "" });
+          duration.observe({ controller, result }, workMs / 1000);
+        },
+        busyChanged: (count) => busy.set({ controller }, count),
+        stuckChanged: (count) => stuck.set({ controller }, count),
+      };
+    };
   }
 
   leaderObserver(): Required<LeaderObserver> {
@@ -84,14 +98,16 @@ export class Metrics {
     };
   }
 
-  watchObservers(): (kind: string) => WatchObserver {
-    const { events, restarts, cached, ready } = this.#watch;
-    return (kind) => ({
-      event: (type) => events.inc({ kind, type }),
-      restarted: (reason) => restarts.inc({ kind, reason }),
-      cached: (count) => cached.set({ kind }, count),
-      ready: (isReady) => ready.set({ kind }, isReady ? 1 : 0),
-    });
+  watchObservers(): (probe: WatchProbe) => WatchObserver {
+    const { events, restarts, probes } = this.#watch;
+    return (probe) => {
+      const { controller, kind } = probe;
+      probes.add(probe);
+      return {
+        event: (type) => events.inc({ controller, kind, type }),
+        restarted: (reason) => restarts.inc({ controller, kind, reason }),
+      };
+    };
   }
 }
 
@@ -153,7 +169,11 @@ const workerMetrics = (registry: Registry) => ({
 });
 
 const leaderMetrics = (registry: Registry) => ({
-  leading: new Gauge({ name: "keyturn_leader", help: "1 while this process leads.", registers: [registry] }),
+  leading: new Gauge({
+    name: "keyturn_leader",
+    help: "1 while this process leads; one without an election always does.",
+    registers: [registry],
+  }),
   changes: new Counter({
     name: "keyturn_leader_changes_total",
     help: "How often the Lease was seen to change hands.",
@@ -173,29 +193,36 @@ const leaderMetrics = (registry: Registry) => ({
   }),
 });
 
-const watchMetrics = (registry: Registry) => ({
-  events: new Counter({
-    name: "keyturn_watch_events_total",
-    help: "Changes that watches delivered.",
-    labelNames: ["kind", "type"],
-    registers: [registry],
-  }),
-  restarts: new Counter({
-    name: "keyturn_watch_restarts_total",
-    help: "Watch connections that had to be made again, by reason.",
-    labelNames: ["kind", "reason"],
-    registers: [registry],
-  }),
-  cached: new Gauge({
-    name: "keyturn_watch_cached_objects",
-    help: "Objects in the cache.",
-    labelNames: ["kind"],
-    registers: [registry],
-  }),
-  ready: new Gauge({
-    name: "keyturn_watch_ready",
-    help: "1 while the cache is synced and in contact with the server.",
-    labelNames: ["kind"],
-    registers: [registry],
-  }),
-});
+function watchMetrics(registry: Registry) {
+  const probes = new Set<WatchProbe>();
+  const gauge = (name: string, help: string, read: (state: ReturnType<WatchProbe["state"]>) => number): void => {
+    const made: Gauge<"controller" | "kind"> = new Gauge({
+      name,
+      help,
+      labelNames: ["controller", "kind"],
+      registers: [registry],
+      collect: () => {
+        for (const { controller, kind, state } of probes) made.set({ controller, kind }, read(state()));
+      },
+    });
+  };
+  gauge("keyturn_watch_cached_objects", "Objects in the cache.", ({ objects }) => objects);
+  gauge("keyturn_watch_ready", "1 while the cache is complete and in contact with the server.", ({ ready }) =>
+    ready ? 1 : 0,
+  );
+  return {
+    probes,
+    events: new Counter({
+      name: "keyturn_watch_events_total",
+      help: "Changes that watches delivered.",
+      labelNames: ["controller", "kind", "type"],
+      registers: [registry],
+    }),
+    restarts: new Counter({
+      name: "keyturn_watch_restarts_total",
+      help: "Watch connections that had to be made again, by reason.",
+      labelNames: ["controller", "kind", "reason"],
+      registers: [registry],
+    }),
+  };
+}

@@ -2,22 +2,20 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { createListWatch, type ListWatch } from "../kube/list-watch.ts";
-import { describeType, type ResourceType } from "../kube/objects.ts";
+import type { ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { ResourceCache } from "../kube/resource-cache.ts";
-import type { Controller, Watch } from "./controller.ts";
-import { DueTimes } from "./due-times.ts";
-import { HealthChecks, type HealthState, type Heartbeat, startHeartbeat } from "./health.ts";
+import type { Controller } from "./controller.ts";
+import { ControllerUnit } from "./controller-unit.ts";
+import { HealthChecks, type Heartbeat, startHeartbeat } from "./health.ts";
 import { LeaderElector } from "./leader-election.ts";
-import type { Metrics, WatchObserver } from "./metrics.ts";
-import { WorkQueue } from "./queue.ts";
+import type { Metrics } from "./metrics.ts";
 import type { Shutdown } from "./shutdown.ts";
-import { Workers } from "./workers.ts";
 
 /**
- * The running operator: for each controller its watches, a queue, due times and workers, wired together. Watches run from
- * the start, so that a standby knows the world when it takes over; work begins once the operator leads and its caches are
- * complete. Must not: know a kind, or decide what a reconcile does.
+ * The running operator: the controllers, who may work when. Watches run from the start, so that a standby knows the world
+ * when it takes over; work begins once the operator leads and the controller's caches are complete. Must not: know a
+ * kind, or decide what a reconcile does.
  */
 export interface OperatorOptions {
   readonly kube: Kube;
@@ -41,54 +39,47 @@ const crdType: ResourceType = {
   namespaced: false,
 };
 
-interface Unit {
-  readonly controller: Controller;
-  readonly queue: WorkQueue;
-  readonly dueTimes: DueTimes;
-  readonly workers: Workers;
-  readonly watches: readonly ListWatch[];
-}
-
 export class Operator {
   readonly readiness = new HealthChecks();
   readonly liveness = new HealthChecks();
   readonly #options: OperatorOptions;
   readonly #watching = new AbortController();
   readonly #electing = new AbortController();
-  readonly #units: readonly Unit[];
-  readonly #watches: { readonly type: ResourceType; readonly watch: ListWatch }[] = [];
+  readonly #units: readonly ControllerUnit[];
+  readonly #definitions: ListWatch;
   readonly #heartbeat: Heartbeat;
   readonly #elector: LeaderElector | undefined;
-  readonly #observeWatch: (kind: string) => WatchObserver;
-  readonly #observeQueue: ReturnType<Metrics["queueObservers"]>;
-  readonly #observeWorkers: ReturnType<Metrics["workerObservers"]>;
+  readonly #synced = Promise.withResolvers<void>();
   #running: Promise<unknown> = Promise.resolve();
   #electionEnded: Promise<unknown> = Promise.resolve();
-  readonly #synced = Promise.withResolvers<void>();
-  #mayWork: boolean;
+  /** Started and chosen, and neither deposed nor stopped since. */
+  #isChosen = false;
 
   constructor(options: OperatorOptions) {
     this.#options = options;
-    this.#observeWatch = options.metrics.watchObservers();
-    this.#observeQueue = options.metrics.queueObservers();
-    this.#observeWorkers = options.metrics.workerObservers();
     this.#heartbeat = startHeartbeat({ clock: options.clock });
-    this.liveness.add(this.#heartbeat);
-    this.#units = options.controllers.map((controller) => this.#createUnit(controller));
-    this.#watchDefinitions();
     this.#elector = this.#createElector();
-    this.#mayWork = this.#elector === undefined;
+    this.#units = this.#createUnits();
+    this.#definitions = this.#createDefinitionWatch();
+    this.liveness.add(this.#heartbeat);
+    if (this.#elector) this.readiness.add(this.#elector);
+    for (const unit of this.#units) {
+      this.liveness.add(unit.liveness());
+      for (const source of unit.readiness()) this.readiness.add(source);
+    }
   }
 
-  /** Resolves once every watch knows the state of the world, or knows that its kind is not served. */
+  /** Resolves once every controller's watches know the state of the world, or know that their kind is not served. */
   synced(): Promise<void> {
     return this.#synced.promise;
   }
 
   start(): void {
-    this.#running = Promise.all(this.#watches.map(({ watch }) => watch.run(this.#watching.signal)));
+    const { signal } = this.#watching;
+    this.#running = Promise.all([this.#definitions.run(signal), ...this.#units.map((unit) => unit.run(signal))]);
     if (this.#elector) this.#electionEnded = this.#elector.run(this.#electing.signal);
-    this.#startWorkWhenReady();
+    else this.#leadAlone(true);
+    this.#beginWhereReady();
   }
 
   /** In the order that loses nothing: no new work, then the work under way, then the lease, then the watches. */
@@ -97,8 +88,8 @@ export class Operator {
       name: "workers",
       boundMs: 2500,
       run: async () => {
-        for (const unit of this.#units) unit.dueTimes.stop();
-        await Promise.all(this.#units.map((unit) => unit.workers.stop()));
+        this.#isChosen = false;
+        await Promise.all(this.#units.map((unit) => unit.stop()));
       },
     });
     shutdown.addStep({
@@ -106,6 +97,7 @@ export class Operator {
       boundMs: 2000,
       needs: ["workers"],
       run: async () => {
+        if (!this.#elector) this.#leadAlone(false);
         this.#electing.abort();
         await this.#electionEnded;
       },
@@ -121,91 +113,24 @@ export class Operator {
     });
   }
 
-  #createUnit(controller: Controller): Unit {
-    const { clock, random, kube } = this.#options;
-    const logger = this.#options.logger.with({ controller: controller.name });
-    const queue = new WorkQueue({ clock, random, observer: this.#observeQueue(controller.name) });
-    const dueTimes = new DueTimes({ clock, logger, onDue: (key) => queue.add(key, "person") });
-    const caches = new Map<Watch, ResourceCache<unknown>>();
-    const watches = controller.watches.map((watch) => {
-      const cache = new ResourceCache<unknown>();
-      caches.set(watch, cache);
-      return this.#createWatch(watch, { cache, queue, dueTimes, logger });
-    });
-    const cacheOf = (watch: Watch): ResourceCache<unknown> => {
-      const cache = caches.get(watch);
-      if (!cache) throw new RangeError(`${controller.name} does not watch ${describeType(watch.type)}`);
-      return cache;
-    };
-    const reconcile = controller.createReconcile({ kube, clock, random, logger, cacheOf });
-    const observer = this.#observeWorkers(controller.name);
-    const count = this.#options.workersPerController ?? 32;
-    // Asked before every key: a process that was paused finds out here that somebody else leads by now.
+  #createUnits(): readonly ControllerUnit[] {
+    const { kube, clock, random, logger, metrics, controllers, workersPerController: workers = 32 } = this.#options;
+    const queue = metrics.queueObservers();
+    const worker = metrics.workerObservers();
+    const watch = metrics.watchObservers();
     const mayWork = (): boolean => this.#elector?.isLeader() ?? true;
-    const workers = new Workers({ queue, reconcile, dueTimes, clock, logger, observer, count, mayWork });
-    this.liveness.add({ name: `workers of ${controller.name}`, state: () => workers.state() });
-    return { controller, queue, dueTimes, workers, watches };
-  }
-
-  #createWatch(
-    watch: Watch,
-    parts: {
-      readonly cache: ResourceCache<unknown>;
-      readonly queue: WorkQueue;
-      readonly dueTimes: DueTimes;
-      readonly logger: Logger;
-    },
-  ): ListWatch {
-    const { kube, clock, random } = this.#options;
-    const name = describeType(watch.type);
-    const observer = this.#observeWatch(name);
-    let isSynced = false;
-    const listWatch = createListWatch({
-      kube,
-      clock,
-      random,
-      type: watch.type,
-      logger: parts.logger,
-      cache: parts.cache,
-      transform: watch.record,
-      ...(watch.selection && { selection: watch.selection }),
-      ...(watch.metadataOnly && { metadataOnly: true }),
-      onDelta: (delta) => {
-        observer.event(delta.type);
-        observer.cached(parts.cache.size);
-        // What was there before nobody asked for just now; what changes while we look, somebody probably did.
-        for (const key of watch.keysOf(delta)) parts.queue.add(key, isSynced ? "person" : "drift");
-      },
-      onSynced: () => {
-        isSynced = true;
-        parts.logger.info("watching", { kind: name, objects: parts.cache.size });
-        this.#watchChanged();
-      },
-      observer: {
-        onRestart: (reason) => {
-          observer.restarted(reason);
-          this.#watchChanged();
-        },
-      },
+    const onWatchChanged = (): void => this.#watchChanged();
+    return controllers.map((controller) => {
+      const observers = { queue: queue(controller.name), workers: worker(controller.name), watch };
+      const common = { kube, clock, random, logger, workers, mayWork, onWatchChanged };
+      return new ControllerUnit({ ...common, controller, observers });
     });
-    this.#addWatch(watch.type, listWatch, () => {
-      const state = watchState(listWatch);
-      observer.ready(state.ready);
-      return state;
-    });
-    return listWatch;
-  }
-
-  #addWatch(type: ResourceType, watch: ListWatch, state: () => HealthState): void {
-    this.#watches.push({ type, watch });
-    this.readiness.add({ name: `watch of ${describeType(type)}`, state });
   }
 
   /** CRDs are watched only to hear at once of kinds that come into being; without the right to, it takes longer. */
-  #watchDefinitions(): void {
+  #createDefinitionWatch(): ListWatch {
     const { kube, clock, random, logger } = this.#options;
-    const watched = new Set(this.#watches.map(({ type }) => type.group));
-    const definitions = createListWatch({
+    return createListWatch({
       kube,
       clock,
       random,
@@ -214,14 +139,11 @@ export class Operator {
       cache: new ResourceCache<undefined>(),
       metadataOnly: true,
       transform: () => undefined,
-      onSynced: () => this.#watchChanged(),
-      onDelta: ({ key }) => {
-        const group = key.slice(key.indexOf(".") + 1);
-        if (!watched.has(group)) return;
-        for (const { type, watch } of this.#watches) if (type.group === group) watch.poke();
+      onDelta: ({ type, key }) => {
+        if (type === "deleted") return;
+        for (const unit of this.#units) unit.poke(key);
       },
     });
-    this.#watches.push({ type: crdType, watch: definitions });
   }
 
   #createElector(): LeaderElector | undefined {
@@ -236,35 +158,29 @@ export class Operator {
       identity: election.identity,
       observer: metrics.leaderObserver(),
       onStarted: () => {
-        this.#mayWork = true;
-        this.#startWorkWhenReady();
+        this.#isChosen = true;
+        this.#beginWhereReady();
       },
       onLost: (reason) => {
-        this.#mayWork = false;
+        this.#isChosen = false;
         onLost(reason);
       },
     });
   }
 
-  /** Called whenever a watch may have become complete. */
+  #leadAlone(isLeading: boolean): void {
+    this.#isChosen = isLeading;
+    this.#options.metrics.leaderObserver().leadingChanged(isLeading);
+  }
+
   #watchChanged(): void {
-    if (this.#watches.every(({ watch }) => watch.state().ready)) this.#synced.resolve();
-    this.#startWorkWhenReady();
+    if (this.#units.every((unit) => unit.isReady())) this.#synced.resolve();
+    this.#beginWhereReady();
   }
 
   /** A controller begins when all its own watches are complete; one whose kind is not served has nothing to wait for. */
-  #startWorkWhenReady(): void {
-    if (!this.#mayWork || this.#watching.signal.aborted) return;
-    for (const unit of this.#units) {
-      if (unit.watches.every((watch) => watch.state().ready)) unit.workers.start();
-    }
+  #beginWhereReady(): void {
+    if (!this.#isChosen) return;
+    for (const unit of this.#units) if (unit.isReady()) unit.begin();
   }
-}
-
-function watchState(watch: ListWatch): HealthState {
-  const { synced, served, stale, objects } = watch.state();
-  if (!served) return { ready: true, reason: "the kind is not installed; it is picked up when it appears" };
-  if (!synced) return { ready: false, reason: "the first list is not complete" };
-  if (stale) return { ready: false, reason: "no sign of life from the server" };
-  return { ready: true, reason: `${objects} objects` };
 }

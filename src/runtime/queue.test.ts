@@ -149,6 +149,23 @@ describe("retries", () => {
     assert.equal(queue.depth.person, 1);
   });
 
+  test("a postponed key rests, counts no failure, and keeps what was asked for meanwhile", async () => {
+    const retries: number[] = [];
+    const { clock, queue } = newQueue({ observer: { retried: (delayMs) => void retries.push(delayMs) } });
+    queue.add("a", "drift");
+    await queue.take();
+    queue.add("a", "person");
+    queue.done("a", { kind: "postponed", delayMs: 500 });
+    queue.add("a", "person");
+    await clock.advance(499);
+    assert.deepEqual(queue.depth, { ...empty, delayed: 1 });
+    await clock.advance(1);
+    const work = await queue.take();
+    assert.deepEqual([work?.priority, work?.failures, retries], ["person", 0, []]);
+    queue.done("a", succeeded);
+    assert.deepEqual(queue.depth, empty);
+  });
+
   test("`never` waits for the next add, and forgets the failures", async () => {
     const { clock, queue } = newQueue();
     await failOnce(queue, never);

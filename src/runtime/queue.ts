@@ -13,7 +13,11 @@ import { KeyedHeap } from "./keyed-heap.ts";
  */
 export type Priority = "person" | "drift";
 
-export type WorkResult = { readonly kind: "succeeded" } | { readonly kind: "failed"; readonly retry: RetryRule };
+export type WorkResult =
+  | { readonly kind: "succeeded" }
+  | { readonly kind: "failed"; readonly retry: RetryRule }
+  /** Not worked on, and no fault of the key: it comes back after the pause as if it had never been taken. */
+  | { readonly kind: "postponed"; readonly delayMs: number };
 
 export interface Work {
   readonly key: string;
@@ -140,6 +144,7 @@ export class WorkQueue {
     this.#observer.finished?.(this.#clock.monotonic() - entry.sinceAt);
     if (this.#state === "closed") this.#entries.delete(key);
     else if (result.kind === "failed") this.#failed(key, entry, result.retry);
+    else if (result.kind === "postponed") this.#postponed(key, entry, result.delayMs);
     else this.#succeeded(key, entry);
     this.#changed();
   }
@@ -224,14 +229,25 @@ export class WorkQueue {
     if (again === "person") entry.priority = "person";
     entry.again = undefined;
     this.#observer.retried?.(dueAt - nowAt);
-    if (dueAt <= nowAt) {
-      this.#makeReady(key, entry);
-    } else if (this.#state === "open") {
-      entry.state = "delayed";
-      this.#delayed.set(key, dueAt);
-    } else {
+    if (dueAt <= nowAt) this.#makeReady(key, entry);
+    else this.#delay(key, entry, dueAt);
+  }
+
+  #postponed(key: string, entry: Entry, delayMs: number): void {
+    const dueAt = this.#clock.monotonic() + delayMs;
+    if (entry.again === "person") entry.priority = "person";
+    entry.again = undefined;
+    entry.floorAt = Math.max(entry.floorAt, dueAt);
+    this.#delay(key, entry, dueAt);
+  }
+
+  #delay(key: string, entry: Entry, dueAt: number): void {
+    if (this.#state !== "open") {
       this.#entries.delete(key);
+      return;
     }
+    entry.state = "delayed";
+    this.#delayed.set(key, dueAt);
   }
 
   #next(): Work | undefined {

@@ -241,6 +241,23 @@ test("while work is not allowed keys are put back, and worked on when it is agai
   await workers.stop();
 });
 
+test("while work is not allowed, thousands of keys rest where they are instead of going round", async () => {
+  let asked = 0;
+  let isAllowed = false;
+  const mayWork = (): boolean => {
+    asked++;
+    return isAllowed;
+  };
+  const { clock, queue, workers } = start(async () => settled, { mayWork, count: 4 });
+  for (let index = 0; index < 5_000; index++) queue.add(`key-${index}`);
+  await clock.advance(10_000);
+  assert.ok(asked <= 4 * 25, `asked ${asked} times in 10 s by 4 workers`);
+  isAllowed = true;
+  await clock.advance(2_000);
+  assert.deepEqual(queue.depth, { person: 0, drift: 0, delayed: 0, running: 0 });
+  await workers.stop();
+});
+
 test("many quick keys give the event loop its turns", async () => {
   let now = 0;
   const clock = new ManualClock();

@@ -1,5 +1,5 @@
 import { type Clock, delay, type Timer } from "../base/clock.ts";
-import { after, backoff, KeyturnError, messageOf, type RetryRule } from "../base/errors.ts";
+import { backoff, KeyturnError, messageOf, type RetryRule } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { HealthSource, HealthState } from "./health.ts";
 import type { WorkQueue, WorkResult } from "./queue.ts";
@@ -50,7 +50,7 @@ interface Running {
 
 /** The event loop gets a turn after this much uninterrupted work, so that many quick keys do not shut out I/O. */
 const MAX_STRETCH_MS = 20;
-/** How long a key rests that may not be worked on at present. */
+/** How long workers and keys rest when work is not allowed at present. */
 const PUT_BACK_MS = 500;
 /** How many keys' last errors are remembered, to log each only when it changes. */
 const MAX_REMEMBERED_ERRORS = 10_000;
@@ -111,6 +111,7 @@ export class Workers implements HealthSource {
 
   async #loop(): Promise<void> {
     for (;;) {
+      await this.#untilAllowed();
       const work = await this.#options.queue.take(this.#abort.signal);
       if (!work) return;
       const result = await this.#work(work.key);
@@ -119,9 +120,16 @@ export class Workers implements HealthSource {
     }
   }
 
+  /** Keys stay in the queue meanwhile; only one that a worker was already waiting for is put back. */
+  async #untilAllowed(): Promise<void> {
+    const { clock, mayWork } = this.#options;
+    const { signal } = this.#abort;
+    while (mayWork && !signal.aborted && !mayWork()) await delay(clock, PUT_BACK_MS, signal);
+  }
+
   async #work(key: string): Promise<WorkResult> {
     const { clock, observer, mayWork } = this.#options;
-    if (mayWork && !mayWork()) return { kind: "failed", retry: after(PUT_BACK_MS) };
+    if (mayWork && !mayWork()) return { kind: "postponed", delayMs: PUT_BACK_MS };
     const running = this.#watch(key);
     try {
       const outcome = await this.#options.reconcile(key, this.#abort.signal);

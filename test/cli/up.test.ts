@@ -51,7 +51,7 @@ test("up shows where it is, brings the examples to life, and Ctrl-C leaves clean
   assert.equal((await fetch(`${up.ready.metrics}/readyz`)).status, 200);
   assert.match(
     await (await fetch(`${up.ready.metrics}/metrics`)).text(),
-    /keyturn_watch_cached_objects\{kind="ServiceBinding/,
+    /keyturn_watch_cached_objects\{controller="btp",kind="ServiceBinding/,
   );
   await kube.close();
   assert.equal(await up.stop("SIGINT"), 0);

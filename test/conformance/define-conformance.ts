@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import type { Target } from "../support/target.ts";
 import type { Behaviour, BehaviourGroup } from "./behaviour.ts";
 import { exceptions, holdToDifference } from "./exceptions.ts";
 import { groups } from "./groups.ts";
 import { Session } from "./session.ts";
-import type { Target } from "./target.ts";
 
 type Attempt = (behaviour: Behaviour) => Promise<void>;
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ServerName } from "./target.ts";
+import type { ServerName } from "../support/target.ts";
 
 /**
  * Where a server is known to differ, and why that is accepted. A behaviour listed here is still tried: should it hold

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import { KubeError } from "../../src/kube/errors.ts";
+import { eventually } from "../support/eventually.ts";
 import type { Answer } from "./wire.ts";
 
 /** A walk into a value whose shape the test knows: `at(deployment, "spec", "replicas")`, undefined where it ends. */
@@ -53,19 +53,6 @@ export function assertStatus(
 function matches(text: string, expected: RegExp | string): void {
   if (typeof expected === "string") assert.equal(text, expected);
   else assert.match(text, expected);
-}
-
-const patienceMs = 20_000;
-
-/** Asks until there is an answer other than undefined; `what` says in the failure what was waited for. */
-export async function eventually<T>(what: string, probe: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + patienceMs;
-  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.5, 200)) {
-    const found = await probe();
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error(`not within ${patienceMs / 1000} s: ${what}`);
-    await sleep(pauseMs);
-  }
 }
 
 /** Asks until nothing is thrown, and then fails with what was thrown last. */

@@ -1,7 +1,9 @@
 import type { BehaviourGroup } from "./behaviour.ts";
 import { access } from "./groups/access.ts";
 import { apply } from "./groups/apply.ts";
+import { bodies } from "./groups/bodies.ts";
 import { cel } from "./groups/cel.ts";
+import { changingKinds } from "./groups/changing-kinds.ts";
 import { conflicts } from "./groups/conflicts.ts";
 import { crdDefaulting } from "./groups/crd-defaulting.ts";
 import { crdValidation } from "./groups/crd-validation.ts";
@@ -28,6 +30,7 @@ import { workloads } from "./groups/workloads.ts";
 export const groups: readonly BehaviourGroup[] = [
   objects,
   conflicts,
+  bodies,
   patches,
   apply,
   dryRuns,
@@ -40,6 +43,7 @@ export const groups: readonly BehaviourGroup[] = [
   eventsAndLeases,
   crdValidation,
   crdDefaulting,
+  changingKinds,
   cel,
   subresources,
   ownership,

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { seededRandom } from "../../src/base/random.ts";
 import type { ResourceType } from "../../src/kube/objects.ts";
+import type { RunningTarget, Target } from "../support/target.ts";
 import { type Connection, connect } from "./connect.ts";
-import type { RunningTarget, Target } from "./target.ts";
 import { World, type WorldOptions } from "./world.ts";
 
 /** One run of the suite against a started server: gives out worlds, and takes everything away at the end. */

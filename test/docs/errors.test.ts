@@ -11,8 +11,10 @@ function codesInSource(): Set<string> {
   for (const file of globSync("src/**/*.ts", { cwd: folder })) {
     if (file.endsWith(".test.ts")) continue;
     const source = readFileSync(join(folder, file), "utf8");
-    if (!/KeyturnError|KubeError/.test(source)) continue;
+    if (!/KeyturnError|KubeError|ProviderError/.test(source)) continue;
     for (const [, code] of source.matchAll(/(?:super|new \w*Error)\(\s*"([A-Z]\w+)"/g)) codes.add(code ?? "");
+    const union = /type ProviderErrorCode =([^;]+);/.exec(source)?.[1] ?? "";
+    for (const [, code] of union.matchAll(/\| "(\w+)"/g)) codes.add(code ?? "");
   }
   return codes;
 }

@@ -21,7 +21,7 @@ export interface KeyturnUp {
   readonly ready: ReadyFile;
   /** What it has printed so far. */
   readonly output: () => { readonly stdout: string; readonly stderr: string };
-  /** Sends the signal and waits for the end; resolves to the exit code, or the signal's name. */
+  /** Sends the signal and waits for the end; resolves to the exit code, or the signal's name. At once if it has ended. */
   stop(signal: NodeJS.Signals): Promise<number | string>;
 }
 
@@ -38,6 +38,7 @@ export async function startKeyturnUp(options: KeyturnUpOptions): Promise<Keyturn
   rmSync(readyFile, { force: true });
   const words = [main, "up", "--data-dir", dataDirectory, "--ready-file", readyFile, ...flags];
   const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] });
+  const ended = once(child, "close") as Promise<[number | null, string | null]>;
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => {
     output.stdout += chunk;
@@ -50,7 +51,6 @@ export async function startKeyturnUp(options: KeyturnUpOptions): Promise<Keyturn
     ready: JSON.parse(readFileSync(readyFile, "utf8")) as ReadyFile,
     output: () => output,
     stop: async (signal) => {
-      const ended = once(child, "close") as Promise<[number | null, string | null]>;
       child.kill(signal);
       const [code, by] = await ended;
       return code ?? by ?? "unknown";

@@ -1,6 +1,6 @@
 import { conditions, managedResourceSpec, reference, secretKeyReference, selector } from "../crossplane.ts";
 import type { CustomResource } from "../custom-resource.ts";
-import { anything, duration, instant, integer, list, object, text } from "../schema.ts";
+import { anything, duration, instant, integer, list, object, oneOf, text } from "../schema.ts";
 
 const rotation = object(
   {
@@ -52,18 +52,52 @@ export const serviceBinding: CustomResource = {
     { name: "Frequency", type: "string", jsonPath: ".spec.rotation.frequency", priority: 1 },
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],
-  spec: object({ ...managedResourceSpec, rotation, forProvider }, { required: ["forProvider"] }),
+  spec: object(
+    {
+      ...managedResourceSpec,
+      rotation,
+      forProvider,
+      secretKey: text("Put all credentials as JSON under this one key of the Secret.", {
+        pattern: "^[-._a-zA-Z0-9]+$",
+        maxLength: 253,
+      }),
+      secretFormat: oneOf("Lay the Secret out as this convention asks for.", ["sap-kubernetes"]),
+    },
+    { required: ["forProvider"] },
+  ),
   status: object({
-    atProvider: object(key, { description: "The active key." }),
+    atProvider: object(
+      {
+        ...key,
+        sequence: integer("Which of the intended keys it is."),
+        madeFrom: text("A keyed digest of what it was made from."),
+      },
+      { description: "The active key." },
+    ),
+    pending: object(
+      {
+        name: text("Name of the key that is to come."),
+        sequence: integer("Which of the intended keys it is."),
+        since: instant("When it was intended."),
+        id: text("Its ID, where that is known already."),
+        madeFrom: text("A keyed digest of what it is made from."),
+      },
+      { description: "The key that is being made." },
+    ),
     retiredKeys: list(
       object({
         ...key,
         retiredDate: instant("When it was retired."),
+        replacedDate: instant("When the Secret stopped holding it."),
         deletionDate: instant("When it will be deleted."),
+        overlap: text("How long it was promised to live on beside its successor."),
+        cause: text("Why it was retired."),
       }),
       "Keys that are no longer published and live until their deletionDate.",
     ),
     sequence: integer("Counts the keys that were ever intended."),
+    lastForced: text("The last value of the force annotation that was fulfilled."),
+    postponedUntil: instant("A rotation that changed nothing is not tried again before this."),
     conditions,
   }),
 };

@@ -67,7 +67,8 @@ function zeroOf(map: MapType, name: string): Json | undefined {
   const type = map.declared(name);
   const preset = map.defaultOf(name);
   if (isObject(preset) && type?.map && Object.keys(preset).length === 0) return view(EMPTY, type);
-  if (!map.required.has(name)) return undefined;
+  // Only a field that is always printed has the empty text as its default.
+  if (!map.required.has(name)) return preset === "" ? "" : undefined;
   return preset === undefined || isObject(preset) ? null : preset;
 }
 

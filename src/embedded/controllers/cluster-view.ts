@@ -69,7 +69,11 @@ export class ClusterView {
 
   create(definition: ResourceDefinition, object: KubeObject): KubeObject {
     const { namespace } = object.metadata;
-    return this.#objects.create(definition, namespace, jsonOf(object), { fieldManager: this.fieldManager }).object;
+    const context = { fieldManager: this.fieldManager };
+    const made = this.#objects.create(definition, namespace, jsonOf(object), context).object;
+    // Its event comes later, but who made it counts on it from now on.
+    this.#index.set(definition.storageKey, made);
+    return made;
   }
 
   update(definition: ResourceDefinition, object: KubeObject, subresource?: string): KubeObject {

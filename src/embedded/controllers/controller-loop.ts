@@ -20,6 +20,8 @@ export interface ObservedEvent {
   readonly type: FeedEvent["type"];
   readonly definition: ResourceDefinition;
   readonly object: KubeObject;
+  /** What was known of the object before; absent where it is new, or gone. */
+  readonly previous?: KubeObject;
 }
 
 interface Item {
@@ -150,9 +152,13 @@ export class ControllerLoop {
 
   #observe(definition: ResourceDefinition, { type, object }: FeedEvent): void {
     const { index } = this.#options;
-    if (type === "DELETED") index.delete(definition.storageKey, object);
-    else index.set(definition.storageKey, object);
-    this.#enqueue({ type, definition, object });
+    if (type === "DELETED") {
+      index.delete(definition.storageKey, object);
+      this.#enqueue({ type, definition, object });
+      return;
+    }
+    const previous = index.set(definition.storageKey, object);
+    this.#enqueue({ type, definition, object, ...(previous && { previous }) });
   }
 
   #enqueue(event: ObservedEvent): void {

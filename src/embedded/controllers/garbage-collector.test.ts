@@ -47,6 +47,19 @@ describe("garbage collection", () => {
     assert.equal(world.find(MAPS, "owner"), undefined);
   });
 
+  test("in the foreground does not wait for a dependent that another owner keeps", async () => {
+    const world = await World.running();
+    const [owner, other] = [world.create(MAPS, map("owner")), world.create(MAPS, map("other"))];
+    world.create(MAPS, ownedBy("child", [owner, other], { blockOwnerDeletion: true }));
+    world.delete(MAPS, "owner", { propagationPolicy: "Foreground" });
+    await world.settle();
+    assert.equal(world.find(MAPS, "owner"), undefined);
+    assert.deepEqual(
+      world.get(MAPS, "child").metadata.ownerReferences?.map(({ name }) => name),
+      ["other"],
+    );
+  });
+
   test("in the foreground does not wait for dependents that do not block", async () => {
     const world = await World.running();
     const owner = world.create(MAPS, map("owner"));

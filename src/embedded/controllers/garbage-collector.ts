@@ -22,12 +22,14 @@ export class GarbageCollector implements Controller {
     this.#index = index;
   }
 
-  keysFor({ type, definition, object }: ObservedEvent): readonly string[] {
+  keysFor({ type, definition, object, previous }: ObservedEvent): readonly string[] {
     const { metadata } = object;
     const own = idOf({ storageKey: definition.storageKey, key: keyOf(metadata) });
     const isEnding = type === "DELETED" || metadata.deletionTimestamp !== undefined;
     const dependents = isEnding ? this.#index.dependentsOf(metadata.uid).map(idOf) : [];
-    const owners = isEnding ? this.#ownersOf(object) : [];
+    // An owner that waits for its dependents also hears of one that is no longer its own.
+    const isLetGo = previous !== undefined && previous.metadata.ownerReferences !== metadata.ownerReferences;
+    const owners = isEnding ? this.#ownersOf(object) : isLetGo ? this.#ownersOf(previous) : [];
     const isConcerned = type !== "DELETED" && (metadata.ownerReferences !== undefined || isWaiting(object));
     return [...(isConcerned ? [own] : []), ...dependents, ...owners];
   }

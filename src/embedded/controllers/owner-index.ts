@@ -15,9 +15,11 @@ export class OwnerIndex {
   readonly #dependents = new Map<string, Map<string, Located>>();
   readonly #unclaimed = new Map<string, Set<string>>();
 
-  set(storageKey: string, object: KubeObject): void {
+  /** Returns what was known of the object before. */
+  set(storageKey: string, object: KubeObject): KubeObject | undefined {
     const key = keyOf(object.metadata);
     const id = idOf({ storageKey, key });
+    const before = this.#objects.get(id);
     this.#forget(storageKey, id);
     this.#objects.set(id, object);
     const owners = object.metadata.ownerReferences ?? [];
@@ -25,9 +27,10 @@ export class OwnerIndex {
       const dependents = this.#dependents.get(uid) ?? new Map<string, Located>();
       this.#dependents.set(uid, dependents.set(id, { storageKey, key }));
     }
-    if (owners.some(({ controller }) => controller === true)) return;
+    if (owners.some(({ controller }) => controller === true)) return before;
     const group = groupOf(storageKey, object.metadata.namespace);
     this.#unclaimed.set(group, (this.#unclaimed.get(group) ?? new Set<string>()).add(key));
+    return before;
   }
 
   delete(storageKey: string, object: KubeObject): void {

@@ -281,7 +281,10 @@ test("an object's life: create, read, update, patch, apply, delete", async () =>
   });
   const applied = patchAs("apply-patch+yaml", "apiVersion: v1\nkind: ConfigMap\ndata: {y1: z}\n");
   assert.deepEqual((await json("PATCH", `${CONFIG_MAPS}/a?fieldManager=me`, applied)).body.data, { k: "2", y1: "z" });
-  const appliedNew = await json("PATCH", `${CONFIG_MAPS}/b?fieldManager=me`, applied);
+  const nameless = await json("PATCH", `${CONFIG_MAPS}/b?fieldManager=me`, applied);
+  assert.equal(nameless.status, 400, "apply creates only what says its name");
+  const named = patchAs("apply-patch+yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n");
+  const appliedNew = await json("PATCH", `${CONFIG_MAPS}/b?fieldManager=me`, named);
   assert.equal(appliedNew.status, 201, "apply creates");
   const deleted = await json("DELETE", `${CONFIG_MAPS}/a`);
   assert.deepEqual([deleted.status, deleted.body.kind, deleted.body.status], [200, "Status", "Success"]);

@@ -56,7 +56,7 @@ function listForm(context: AnswerContext, list: ListResult): object {
       return {
         kind: definition.listKind,
         apiVersion: apiVersionOf(definition),
-        metadata: listMetadata(list),
+        metadata: definition.custom ? { continue: "", ...listMetadata(list) } : listMetadata(list),
         items: definition.custom ? list.items : list.items.map(withoutType),
       };
   }
@@ -98,14 +98,14 @@ export function eventEncoder(context: Omit<AnswerContext, "nowAt">, now: () => n
     case "Table": {
       const options = tableOptions({ ...context, nowAt: now() });
       let isFirst = true;
+      const show = (table: object): string => {
+        const shown = isFirst ? table : { ...table, columnDefinitions: null };
+        isFirst = false;
+        return JSON.stringify(shown);
+      };
       return {
-        object: (object) => {
-          const table = tableOfObject(definition, object, { ...options, nowAt: now() });
-          const shown = isFirst ? table : { ...table, columnDefinitions: null };
-          isFirst = false;
-          return JSON.stringify(shown);
-        },
-        bookmark: (metadata) => JSON.stringify(tableOfBookmark(definition, metadata, version)),
+        object: (object) => show(tableOfObject(definition, object, { ...options, nowAt: now() })),
+        bookmark: (metadata) => show(tableOfBookmark(definition, metadata, { ...options, nowAt: now() })),
       };
     }
     case "PartialObjectMetadata":

@@ -1,5 +1,6 @@
 import { isObject, type Json } from "../json.ts";
 import type { DeleteRequest, ListQuery, WatchQuery, WriteContext } from "../object-api.ts";
+import { labelSelector } from "../selectors.ts";
 import { badRequest, type FieldError, invalid } from "../status-error.ts";
 import type { ApiRequest } from "./exchange.ts";
 
@@ -25,6 +26,8 @@ export function listParameters(query: URLSearchParams, namespace: string | undef
   const isWatch = booleanParameter(query, "watch");
   const limit = integerParameter(query, "limit");
   const timeoutSeconds = integerParameter(query, "timeoutSeconds");
+  // What cannot even be read is told before what does not go together.
+  labelSelector(query.get("labelSelector") ?? undefined);
   const errors = isWatch ? watchErrors(query) : listErrors(query);
   if (errors.length > 0) throw invalid({ group: META_GROUP, kind: "ListOptions" }, "", errors);
   const selection = {

@@ -13,7 +13,8 @@ export const partialMetadataList = (list: ListResult, version: string): object =
   kind: "PartialObjectMetadataList",
   apiVersion: `meta.k8s.io/${version}`,
   metadata: listMetadata(list),
-  items: list.items.map((item) => partialMetadata(item, version)),
+  // Null and not an empty list, as the real server has it.
+  items: list.items.length === 0 ? null : list.items.map((item) => partialMetadata(item, version)),
 });
 
 export const listMetadata = (list: ListResult): object => ({

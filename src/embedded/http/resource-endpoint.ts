@@ -1,8 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
-import type { KubeObject, ObjectRef } from "../../kube/objects.ts";
+import type { ObjectRef } from "../../kube/objects.ts";
 import { isObject, type Json } from "../json.ts";
 import type { DeleteRequest, ObjectApi, PatchRequest, WriteContext, Written } from "../object-api.ts";
+import { notFound } from "../refusals.ts";
 import type { ResourceDefinition } from "../registry.ts";
 import { findDuplicateKeys } from "../schema/duplicate-keys.ts";
 import { badRequest, StatusError } from "../status-error.ts";
@@ -68,8 +69,9 @@ export function serveResource(call: ResourceCall): ApiResponse {
 }
 
 function subresourceRefusal(call: ResourceCall): StatusError {
-  const { subresource } = call.route;
-  if (subresource !== undefined && !call.definition.custom && UNSUPPORTED_SUBRESOURCES.has(subresource)) {
+  const { name, subresource, rest } = call.route;
+  if (call.definition.custom) return name && rest.length === 0 ? notFound(call.definition, name) : notServed();
+  if (subresource !== undefined && UNSUPPORTED_SUBRESOURCES.has(subresource)) {
     return notImplemented(`${call.definition.plural}/${subresource}`);
   }
   return notServed();
@@ -157,7 +159,8 @@ function watch(call: ResourceCall, parameters: WatchParameters): ApiResponse {
 function get(call: ResourceCall, ref: ObjectRef): ApiResponse {
   allow(call, "get");
   const context = answerContext(call);
-  return answerObject(context, call.services.objects.get(call.definition, ref), 200);
+  const notOlderThan = call.request.query.get("resourceVersion") ?? "";
+  return answerObject(context, call.services.objects.get(call.definition, ref, notOlderThan), 200);
 }
 
 function create(call: ResourceCall): ApiResponse {
@@ -245,20 +248,19 @@ function deleteCollection(call: ResourceCall): ApiResponse {
   const answer = answerContext(call);
   const options = deleteRequest(request.query, deleteOptionsBody(request));
   const list = services.objects.list(definition, listParameters(request.query, route.namespace).list);
-  const items = list.items.flatMap(({ metadata }) => {
+  for (const { metadata } of list.items) {
     const ref = { name: metadata.name, ...(metadata.namespace !== undefined && { namespace: metadata.namespace }) };
-    return deleteIfThere(call, ref, options);
-  });
-  return answerList(answer, { items, resourceVersion: list.resourceVersion });
+    deleteIfThere(call, ref, options);
+  }
+  return answerList(answer, list);
 }
 
 /** An object that went together with another one before its turn is as good as deleted. */
-function deleteIfThere(call: ResourceCall, ref: ObjectRef, options: DeleteRequest): readonly KubeObject[] {
+function deleteIfThere(call: ResourceCall, ref: ObjectRef, options: DeleteRequest): void {
   try {
-    return [call.services.objects.delete(call.definition, ref, options).object];
+    call.services.objects.delete(call.definition, ref, options);
   } catch (error) {
-    if (error instanceof StatusError && error.status === 404) return [];
-    throw error;
+    if (!(error instanceof StatusError && error.status === 404)) throw error;
   }
 }
 

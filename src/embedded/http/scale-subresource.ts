@@ -1,6 +1,6 @@
 import type { ObjectRef } from "../../kube/objects.ts";
 import { isObject, type Json } from "../json.ts";
-import { scaleOf, withScale } from "../kinds/scale.ts";
+import { checkScalable, scaleOf, withScale } from "../kinds/scale.ts";
 import type { ObjectApi, PatchRequest, WriteContext } from "../object-api.ts";
 import { applyJsonPatch } from "../patch/json-patch.ts";
 import { applyMergePatch } from "../patch/merge-patch.ts";
@@ -23,7 +23,9 @@ export type ScaleChange = { readonly type: "replace"; readonly body: Json } | Pa
 
 export function readScale(target: ScaleTarget): ApiResponse {
   const { objects, definition, ref, representation } = target;
-  return respond(200, scaleOf(definition, objects.get(definition, ref)), representation);
+  const object = objects.get(definition, ref);
+  checkScalable(definition, object);
+  return respond(200, scaleOf(definition, object), representation);
 }
 
 export function writeScale(target: ScaleTarget, change: ScaleChange, context: WriteContext): ApiResponse {

@@ -1,4 +1,4 @@
-import type { KubeObject } from "../../kube/objects.ts";
+import { apiVersionOf, type KubeObject } from "../../kube/objects.ts";
 import { humanAge } from "../kinds/human-duration.ts";
 import type { ListResult } from "../object-api.ts";
 import type { PrinterColumn, ResourceDefinition } from "../registry.ts";
@@ -36,20 +36,22 @@ export function tableOfObject(definition: ResourceDefinition, object: KubeObject
   return table(definition, { metadata: resourceVersion ? { resourceVersion } : {}, objects: [object] }, options);
 }
 
-/** A bookmark as a row: there is no object to show, but its metadata carries the resourceVersion. */
-export function tableOfBookmark(definition: ResourceDefinition, metadata: BookmarkMetadata, version: string): object {
-  const apiVersion = `meta.k8s.io/${version}`;
+/** A bookmark is an object of which nothing is known but its metadata, and its row is that of such an object. */
+export function tableOfBookmark(
+  definition: ResourceDefinition,
+  metadata: BookmarkMetadata,
+  options: TableOptions,
+): object {
+  const { kind } = definition;
+  const object: KubeObject = { apiVersion: apiVersionOf(definition), kind, metadata: { name: "", ...metadata } };
+  const { cells } = row(definition, object, options);
+  const apiVersion = `meta.k8s.io/${options.version}`;
   return {
     kind: "Table",
     apiVersion,
     metadata: { resourceVersion: metadata.resourceVersion },
-    columnDefinitions: null,
-    rows: [
-      {
-        cells: columnsOf(definition).map((column) => (column === nameColumn ? "" : null)),
-        object: { kind: "PartialObjectMetadata", apiVersion, metadata },
-      },
-    ],
+    columnDefinitions: columnsOf(definition).map(columnDefinition),
+    rows: [{ cells, object: { kind: "PartialObjectMetadata", apiVersion, metadata } }],
   };
 }
 
@@ -65,12 +67,14 @@ function table(definition: ResourceDefinition, content: TableContent, options: T
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata: content.metadata,
     columnDefinitions: columns.map(columnDefinition),
-    rows: content.objects.map((object) => ({
-      cells: columns.map((column) => cell(column, object, options.nowAt)),
-      object: rowObject(object, options),
-    })),
+    rows: content.objects.map((object) => row(definition, object, options)),
   };
 }
+
+const row = (definition: ResourceDefinition, object: KubeObject, options: TableOptions) => ({
+  cells: columnsOf(definition).map((column) => cell(column, object, options.nowAt)),
+  object: rowObject(object, options),
+});
 
 function rowObject(object: KubeObject, options: TableOptions): object | null {
   if (options.includeObject === "None") return null;
@@ -92,9 +96,9 @@ const ageColumn: PrinterColumn = {
 };
 
 function columnsOf(definition: ResourceDefinition): readonly PrinterColumn[] {
-  const { columns } = definition;
+  const { columns, custom } = definition;
   if (columns.length === 0) return [nameColumn, ageColumn];
-  return columns[0]?.name === "Name" && columns[0].format === "name" ? columns : [nameColumn, ...columns];
+  return custom ? [nameColumn, ...columns] : columns;
 }
 
 const columnDefinition = (column: PrinterColumn): object => ({
@@ -110,7 +114,7 @@ const describePath = ({ value }: PrinterColumn): string =>
 
 function cell(column: PrinterColumn, object: KubeObject, nowAt: number): unknown {
   if (column === nameColumn) return object.metadata.name;
-  if (typeof column.value === "function") return column.value(object, nowAt) ?? null;
+  if (typeof column.value === "function") return column.value(object, nowAt) ?? (column.type === "string" ? "" : null);
   const [value] = evaluateJsonPath(column.value, object);
   return value === undefined || value === null ? null : typedCell(column, value, nowAt);
 }

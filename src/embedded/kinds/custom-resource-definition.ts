@@ -6,6 +6,7 @@ import { schemaFrom, schemaShapeProblems } from "../schema/schema-shape.ts";
 import { customResourceStrategy } from "./custom-resource.ts";
 import { validateDefinition, validateDefinitionUpdate } from "./definition-validation.ts";
 import { asObject, asObjects, asText, asTexts, fill } from "./json-fields.ts";
+import { storedForm, type VersionForm } from "./stored-form.ts";
 
 /**
  * CustomResourceDefinitions: what they are filled in with, how their names are accepted, and the kinds that come of them.
@@ -15,7 +16,8 @@ import { asObject, asObjects, asText, asTexts, fill } from "./json-fields.ts";
 export const definitionStrategy: Strategy = {
   tracksGeneration: true,
   applyDefaults: defaultDefinition,
-  prepareCreate: (crd) => withStoredVersions({ ...crd, status: {} }),
+  prepareCreate: (crd) =>
+    withStoredVersions({ ...crd, status: { conditions: null, acceptedNames: { plural: "", kind: "" } } }),
   prepareUpdate: (crd, old) => withStoredVersions({ ...crd, status: old.status ?? {} }),
   validateCreate: validateDefinition,
   validateUpdate: validateDefinitionUpdate,
@@ -173,17 +175,19 @@ const NO_DEFINITIONS: Definitions = {};
 export function resourceDefinitionsFrom(crd: KubeObject): readonly ResourceDefinition[] {
   const spec = asObject(crd.spec);
   const versions = versionsOf(crd);
-  const storageVersion = asText(versions.find((version) => version.storage === true)?.name);
-  return versions
-    .filter((version) => version.served === true)
-    .map((version) => definitionOf(spec, version, storageVersion));
+  const storage = versions.find((version) => version.storage === true) ?? {};
+  return versions.filter((version) => version.served === true).map((version) => definitionOf(spec, version, storage));
 }
 
-function definitionOf(spec: JsonObject, version: JsonObject, storageVersion: string): ResourceDefinition {
+function definitionOf(spec: JsonObject, version: JsonObject, storage: JsonObject): ResourceDefinition {
   const names = asObject(spec.names);
   const [group, plural] = [asText(spec.group), asText(names.plural)];
   const subresources = asObject(version.subresources);
   const schema = schemaOf(version);
+  const formOf = ({ name }: JsonObject, its: Schema): VersionForm => ({
+    apiVersion: `${group}/${asText(name)}`,
+    schema: its,
+  });
   const hasStatus = subresources.status !== undefined && subresources.status !== null;
   const scale = scalePaths(subresources);
   return {
@@ -197,13 +201,14 @@ function definitionOf(spec: JsonObject, version: JsonObject, storageVersion: str
     shortNames: asTexts(names.shortNames),
     categories: asTexts(names.categories),
     storageKey: `${plural}.${group}`,
-    storageVersion,
+    storageVersion: asText(storage.name),
+    conversion: storedForm(formOf(version, schema), formOf(storage, schemaOf(storage))),
     subresources: new Set([...(hasStatus ? ["status"] : []), ...(scale ? ["scale"] : [])]),
     verbs: VERBS,
     schema,
     definitions: NO_DEFINITIONS,
     columns: asObjects(version.additionalPrinterColumns).map(columnOf),
-    strategy: customResourceStrategy(schema, { hasStatus }),
+    strategy: customResourceStrategy(schema, { hasStatus, ...(scale && { scale }) }),
     custom: true,
     selectableFields: asObjects(version.selectableFields).map((field) => asText(field.jsonPath).replace(/^\./, "")),
     ...(scale && { scale }),

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/objects.ts";
 import { type Json, type JsonObject, jsonOf } from "../json.ts";
-import type { Strategy } from "../registry.ts";
+import type { ScalePaths, Strategy } from "../registry.ts";
 import { holdsRules, validateRules } from "../schema/cel/validate-rules.ts";
 import { sameValue } from "../schema/correlate.ts";
 import { applyDefaults } from "../schema/defaults.ts";
@@ -12,21 +12,31 @@ import { validateEmbedded } from "../schema/validate-embedded.ts";
 import { validateListTypes } from "../schema/validate-lists.ts";
 import type { FieldError } from "../status-error.ts";
 import { without } from "./json-fields.ts";
+import { finalizerWarnings } from "./metadata-validation.ts";
+import { scaleErrors } from "./scale.ts";
 
 /**
  * How objects of a custom kind are taken in, from the schema of one version: unknown fields dropped, defaults filled in,
  * values and rules checked; status kept apart where the status subresource is on. Must not: touch metadata, which is the
  * server's.
  */
-export function customResourceStrategy(schema: Schema, options: { readonly hasStatus: boolean }): Strategy {
-  const { hasStatus } = options;
+export function customResourceStrategy(
+  schema: Schema,
+  options: { readonly hasStatus: boolean; readonly scale?: ScalePaths },
+): Strategy {
+  const { hasStatus, scale } = options;
   const body = withoutMetadata(schema);
   const dropStatus = (object: KubeObject): KubeObject => without(jsonOf(object), "status") as KubeObject;
   return {
     tracksGeneration: true,
+    updatesNeedVersion: true,
+    warningsFor: (object, old) => finalizerWarnings(object.metadata, old?.metadata),
     applyDefaults: (object) => pruneAndDefault(object, schema, body),
-    validateCreate: (object) => validateNew(jsonOf(object), schema),
-    validateUpdate: (object, old) => validateChanged(jsonOf(object), jsonOf(old), schema),
+    validateCreate: (object) => [...validateNew(jsonOf(object), schema), ...scaleErrors(object, scale)],
+    validateUpdate: (object, old) => [
+      ...validateChanged(jsonOf(object), jsonOf(old), schema),
+      ...scaleErrors(object, scale),
+    ],
     ...(hasStatus
       ? {
           prepareCreate: dropStatus,

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../kube/objects.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import type { PrinterColumn, ResourceDefinition, Strategy } from "../registry.ts";
+import type { FieldError } from "../status-error.ts";
 import { validateFinalizerNames } from "./metadata-validation.ts";
 import { normalize } from "./normalize.ts";
 import { builtInSchemaOf, builtInSchemas } from "./schemas.ts";
@@ -23,6 +24,8 @@ export interface KindOptions extends Strategy {
   readonly conversion?: ResourceDefinition["conversion"];
   readonly storageKey?: string;
   readonly storageVersion?: string;
+  /** Whether a finalizer of one's own must carry a domain; default: yes. */
+  readonly checksFinalizerDomains?: boolean;
   /** The status an object starts with; kinds with a status subresource only. */
   readonly initialStatus?: (object: KubeObject) => JsonObject;
 }
@@ -61,6 +64,8 @@ export function defineKind(options: KindOptions): ResourceDefinition {
 function strategyOf(options: KindOptions, schema: ResourceDefinition["schema"]): Strategy {
   const definitions = builtInSchemas();
   const hasStatus = options.subresources?.includes("status") ?? false;
+  const finalizerErrors = ({ metadata }: KubeObject): readonly FieldError[] =>
+    options.checksFinalizerDomains === false ? [] : validateFinalizerNames(metadata);
   return {
     ...ownStrategy(options),
     tracksGeneration: options.tracksGeneration ?? false,
@@ -68,14 +73,8 @@ function strategyOf(options: KindOptions, schema: ResourceDefinition["schema"]):
       const normal = isObject(object) ? (normalize(object, schema, definitions) as KubeObject) : object;
       return options.applyDefaults?.(normal) ?? normal;
     },
-    validateCreate: (object) => [
-      ...validateFinalizerNames(object.metadata),
-      ...(options.validateCreate?.(object) ?? []),
-    ],
-    validateUpdate: (object, old) => [
-      ...validateFinalizerNames(object.metadata),
-      ...(options.validateUpdate?.(object, old) ?? []),
-    ],
+    validateCreate: (object) => [...finalizerErrors(object), ...(options.validateCreate?.(object) ?? [])],
+    validateUpdate: (object, old) => [...finalizerErrors(object), ...(options.validateUpdate?.(object, old) ?? [])],
     prepareCreate: (object) => {
       const prepared = options.prepareCreate?.(object) ?? object;
       return hasStatus ? { ...prepared, status: options.initialStatus?.(prepared) ?? {} } : prepared;
@@ -87,6 +86,6 @@ function strategyOf(options: KindOptions, schema: ResourceDefinition["schema"]):
 function ownStrategy(options: KindOptions): Strategy {
   const { group, version, plural, kind, namespaced, singular, shortNames, categories, ...rest } = options;
   const { subresources, verbs, columns, selectableFields, scale, conversion, ...others } = rest;
-  const { storageKey, storageVersion, initialStatus, ...strategy } = others;
+  const { storageKey, storageVersion, initialStatus, checksFinalizerDomains, ...strategy } = others;
   return strategy;
 }

@@ -3,7 +3,7 @@ import type { ResourceDefinition } from "../registry.ts";
 import { nameColumn } from "./columns.ts";
 import { definitionStrategy } from "./custom-resource-definition.ts";
 import { defineKind } from "./define-kind.ts";
-import { asObject } from "./json-fields.ts";
+import { asObject, asObjects } from "./json-fields.ts";
 
 /** Holds a deleted CRD until its objects are gone. */
 export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
@@ -32,11 +32,28 @@ export const definitionOfDefinitions = (): ResourceDefinition => {
     // The first request to delete never removes it at once: its objects go first, held by the finalizer.
     holdsDeletion: ({ metadata }) => metadata.deletionTimestamp === undefined,
     prepareDelete: withCleanup,
+    statusKeepsMetadata: "all",
+    updatesNeedVersion: true,
   });
 };
 
+/** The real server marks a CRD in a way of its own: no grace period, no new generation, but a condition. */
 function withCleanup(crd: KubeObject): KubeObject {
-  const finalizers = crd.metadata.finalizers ?? [];
-  if (finalizers.includes(CLEANUP_FINALIZER)) return crd;
-  return { ...crd, metadata: { ...crd.metadata, finalizers: [...finalizers, CLEANUP_FINALIZER] } };
+  const { deletionGracePeriodSeconds: _, generation = 1, finalizers = [], ...metadata } = crd.metadata;
+  const held = finalizers.includes(CLEANUP_FINALIZER) ? finalizers : [...finalizers, CLEANUP_FINALIZER];
+  const status = asObject(crd.status);
+  const others = asObjects(status.conditions).filter(({ type }) => type !== "Terminating");
+  const terminating = { ...TERMINATING, lastTransitionTime: metadata.deletionTimestamp ?? "" };
+  return {
+    ...crd,
+    metadata: { ...metadata, finalizers: held, generation: generation - 1 },
+    status: { ...status, conditions: [...others, terminating] },
+  };
 }
+
+const TERMINATING = {
+  type: "Terminating",
+  status: "True",
+  reason: "InstanceDeletionPending",
+  message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+};

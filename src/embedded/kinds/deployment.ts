@@ -40,12 +40,7 @@ export const deploymentDefinition = (): ResourceDefinition =>
     validateCreate: validateDeployment,
     validateUpdate: (object, old) => [...validateDeployment(object), ...validateImmutable(object, old, ["selector"])],
     bumpsGeneration: bumpsGenerationOfDeployment,
-    // The rollout controller notes the revision along with the status, without that counting as a change.
-    prepareStatusUpdate: (kept, { metadata }) => {
-      const { annotations: _, ...rest } = kept.metadata;
-      const { annotations } = metadata;
-      return { ...kept, metadata: { ...rest, ...(annotations !== undefined && { annotations }) } };
-    },
+    statusKeepsMetadata: ["labels"],
   });
 
 function defaultSpec(spec: JsonObject): JsonObject {

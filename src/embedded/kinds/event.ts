@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../kube/objects.ts";
-import type { JsonObject } from "../json.ts";
+import { type JsonObject, jsonEquals, jsonOf } from "../json.ts";
 import type { ResourceDefinition } from "../registry.ts";
 import { invalidValue, required } from "../schema/field-errors.ts";
 import { type FieldError, invalid } from "../status-error.ts";
@@ -7,6 +7,7 @@ import { column } from "./columns.ts";
 import { defineKind } from "./define-kind.ts";
 import { humanAge } from "./human-duration.ts";
 import { asNumber, asObject, asText } from "./json-fields.ts";
+import { FIELD_IS_IMMUTABLE } from "./metadata-validation.ts";
 import { qualifiedName } from "./names.ts";
 
 /** Events, served twice and stored once: as core Events, in which form events.k8s.io ones are kept too. */
@@ -24,7 +25,7 @@ const columns = [
   column("Source", sourceText, { wide: true }),
   column("Message", (event) => asText(event.message ?? event.note).trim()),
   column("First Seen", firstSeen, { wide: true }),
-  column("Count", (event) => `${countOf(event)}`, { wide: true }),
+  column("Count", countOf, { wide: true }),
   { ...column("Name", (event) => event.metadata.name, { wide: true }), format: "name" },
 ];
 
@@ -34,6 +35,7 @@ export const eventDefinition = (): ResourceDefinition =>
     kind: "Event",
     shortNames: ["ev"],
     createsOnUpdate: true,
+    checksFinalizerDomains: false,
     columns,
     validateName: () => [],
     selectableFields: [
@@ -55,6 +57,7 @@ export const newEventDefinition = (): ResourceDefinition =>
     kind: "Event",
     shortNames: ["ev"],
     createsOnUpdate: true,
+    checksFinalizerDomains: false,
     columns,
     storageKey: "events",
     conversion: { toStored, fromStored },
@@ -66,12 +69,16 @@ export const newEventDefinition = (): ResourceDefinition =>
     ],
     validateCreate: (event) =>
       refused(event, [...legacyErrors(toStored(event), "reportingController"), ...strictErrors(event)]),
-    validateUpdate: (event) => refused(event, legacyErrors(toStored(event), "reportingController")),
+    validateUpdate: (event, old) =>
+      refused(event, [
+        ...legacyErrors(toStored(event), "reportingController"),
+        ...changeErrors(toStored(event), toStored(old)),
+      ]),
   });
 
 /** The server names the stored kind when it refuses one, so the refusal is made here. */
 function refused(event: KubeObject, errors: readonly FieldError[]): readonly FieldError[] {
-  if (errors.length > 0) throw invalid({ group: "", kind: "Event" }, event.metadata.name, errors);
+  if (errors.length > 0) throw invalid({ group: "", kind: "Event" }, event.metadata.name ?? "", errors);
   return errors;
 }
 
@@ -135,6 +142,30 @@ function legacyErrors(event: KubeObject, controllerField: string): FieldError[] 
   if (Buffer.byteLength(note) > 1024) errors.push(invalidValue("message", "", "can have at most 1024 characters"));
   return errors;
 }
+
+/** What happened does not change: only a series goes on. */
+function changeErrors(event: KubeObject, old: KubeObject): FieldError[] {
+  return FIXED_FIELDS.flatMap(([field, shown = field]) => {
+    const [now, before] = [jsonOf(event)[field], jsonOf(old)[field]];
+    return jsonEquals(now, before) ? [] : [invalidValue(shown, now ?? "", FIELD_IS_IMMUTABLE)];
+  });
+}
+
+const FIXED_FIELDS: readonly (readonly [field: string, shown?: string])[] = [
+  ["involvedObject"],
+  ["reason"],
+  ["message"],
+  ["source"],
+  ["firstTimestamp"],
+  ["lastTimestamp"],
+  ["count"],
+  ["type"],
+  ["eventTime"],
+  ["action"],
+  ["related"],
+  ["reportingComponent", "reportingController"],
+  ["reportingInstance"],
+];
 
 function strictErrors(event: KubeObject): FieldError[] {
   const errors: FieldError[] = [];

@@ -142,6 +142,18 @@ export function validateFinalizerNames({ finalizers = [] }: ObjectMeta): readonl
   });
 }
 
+/** Custom kinds take any finalizer, but a new one without a domain could be somebody else's too. */
+export function finalizerWarnings({ finalizers = [] }: ObjectMeta, old: ObjectMeta | undefined): readonly string[] {
+  const added = new Set(finalizers.filter((name) => !old?.finalizers?.includes(name)));
+  return [...added].sort().flatMap((name) => {
+    if (name.includes("/") || STANDARD_FINALIZERS.includes(name)) return [];
+    const advice = `prefer a domain-qualified finalizer name ${name.includes(".") ? "including a path (/) " : ""}to avoid`;
+    return [
+      `metadata.finalizers: ${JSON.stringify(name)}: ${advice} accidental conflicts with other finalizer writers`,
+    ];
+  });
+}
+
 function finalizerErrors({ finalizers = [] }: ObjectMeta): FieldError[] {
   const field = "metadata.finalizers";
   const errors = finalizers.flatMap((name) => qualifiedName(name).map((reason) => invalidValue(field, name, reason)));

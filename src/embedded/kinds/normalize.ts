@@ -19,12 +19,16 @@ function normalizeFields(object: JsonObject, schema: Schema, definitions: Defini
   for (const [key, value] of Object.entries(object)) {
     const inner = resolve(schema.properties?.[key], definitions);
     const normal = inner && value !== null ? normalizeValue(value, inner, definitions) : undefined;
-    const isKept = normal !== undefined && (schema.required?.includes(key) || !isEmptyCollection(normal, inner));
+    const isKept = normal !== undefined && (isAlwaysKept(key, schema) || !isEmptyCollection(normal, inner));
     if (isKept) kept[key] = normal;
     if (!isKept || normal !== value) changed = true;
   }
   return changed ? kept : object;
 }
+
+/** An empty list of managedFields is a wish to forget them, which must still be heard. */
+const isAlwaysKept = (key: string, schema: Schema): boolean =>
+  key === "managedFields" || schema.required?.includes(key) === true;
 
 /** Values of a map: a null becomes the empty value of its type, which for the maps in use is the empty string. */
 function normalizeEntries(object: JsonObject, values: Schema, definitions: Definitions): JsonObject {
@@ -39,12 +43,23 @@ function normalizeEntries(object: JsonObject, values: Schema, definitions: Defin
 
 function normalizeValue(value: Json, schema: Schema, definitions: Definitions): Json {
   if (isObject(value)) return normalize(value, schema, definitions);
+  if (typeof value === "string" && schema.format === "date-time") return universalTime(value);
   if (!Array.isArray(value) || !schema.items) return value;
   const items = value.map((item: Json) => {
     const resolved = resolve(schema.items, definitions);
-    return resolved ? normalizeValue(item, resolved, definitions) : item;
+    if (!resolved) return item;
+    return normalizeValue(item === null && resolved.properties ? {} : item, resolved, definitions);
   });
   return items.some((item, index) => item !== value[index]) ? items : value;
+}
+
+/** Times are kept in UTC, to the second or, where they came with six digits, to the microsecond. */
+function universalTime(text: string): string {
+  const match = /^(.{19})(\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/.exec(text);
+  const at = Date.parse(text);
+  if (!match || Number.isNaN(at)) return text;
+  const fraction = match[2]?.length === 7 ? match[2] : "";
+  return `${new Date(at).toISOString().slice(0, 19)}${fraction}Z`;
 }
 
 function isEmptyCollection(value: Json, schema: Schema | undefined): boolean {

@@ -48,6 +48,7 @@ export const podDefinition = (): ResourceDefinition =>
     validateCreate: (pod) => validatePodSpec(asObject(pod.spec), "spec"),
     validateUpdate: validatePodUpdate,
     defaultGracePeriodSeconds: gracePeriodOf,
+    statusKeepsMetadata: ["ownerReferences"],
   });
 
 function defaultPod(pod: KubeObject): KubeObject {

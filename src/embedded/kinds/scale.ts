@@ -2,7 +2,7 @@ import { apiVersionOf, type KubeObject } from "../../kube/objects.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { ResourceDefinition, ScalePaths } from "../registry.ts";
 import { invalidValue } from "../schema/field-errors.ts";
-import { badRequest, type FieldError } from "../status-error.ts";
+import { badRequest, type FieldError, StatusError } from "../status-error.ts";
 import { asObject, asText } from "./json-fields.ts";
 import { serializeLabelSelector } from "./label-selector.ts";
 
@@ -12,6 +12,23 @@ export const SCALE_PATHS: ScalePaths = {
   statusReplicasPath: ".status.replicas",
   labelSelectorPath: ".spec.selector",
 };
+
+/** What a custom object must keep to so that it can be shown as a Scale. */
+export function scaleErrors(object: KubeObject, paths: ScalePaths | undefined): readonly FieldError[] {
+  if (!paths) return [];
+  return [paths.specReplicasPath, paths.statusReplicasPath].flatMap((path) => {
+    const replicas = valueAt(object, path);
+    const isWrong = typeof replicas === "number" && replicas < 0;
+    return isWrong ? [invalidValue(path, replicas, "should be a non-negative integer")] : [];
+  });
+}
+
+/** A custom object that says nothing of replicas has no Scale to read. */
+export function checkScalable({ custom, scale }: ResourceDefinition, object: KubeObject): void {
+  if (!custom || !scale || valueAt(object, scale.specReplicasPath) !== undefined) return;
+  const message = `the spec replicas field ${JSON.stringify(scale.specReplicasPath)} does not exist`;
+  throw new StatusError(500, "InternalError", `Internal error occurred: ${message}`);
+}
 
 export function scaleOf(definition: ResourceDefinition, object: KubeObject): KubeObject {
   const paths = definition.scale ?? SCALE_PATHS;
@@ -46,7 +63,7 @@ export function withScale(
   }
   const replicas = asObject(written.spec).replicas ?? 0;
   const errors: FieldError[] = [];
-  if (typeof replicas !== "number" || replicas < 0) {
+  if (typeof replicas !== "number" || (replicas < 0 && !definition.custom)) {
     errors.push(invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"));
   }
   const paths = definition.scale ?? SCALE_PATHS;

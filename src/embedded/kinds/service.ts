@@ -77,13 +77,15 @@ function withAddresses(object: KubeObject, old: KubeObject | undefined): KubeObj
     const kept = asNumber(asObjects(before.ports)[index]?.nodePort);
     return { ...port, nodePort: kept === 0 ? 30000 + (hashOf(object, `port ${index}`) % 2768) : kept };
   });
+  // Whoever keeps the endpoints of such a Service by hand may have addresses of both families.
+  const isByHand = address === "None" && Object.keys(asObject(spec.selector)).length === 0;
   return {
     ...object,
     spec: {
-      ...fill(spec, { ipFamilyPolicy: "SingleStack" }),
+      ...fill(spec, { ipFamilyPolicy: isByHand ? "RequireDualStack" : "SingleStack" }),
       clusterIP: address,
       clusterIPs: spec.clusterIPs ?? [address],
-      ipFamilies: spec.ipFamilies ?? [family],
+      ipFamilies: spec.ipFamilies ?? (isByHand ? ["IPv4", "IPv6"] : [family]),
       ...(ports.length > 0 && { ports }),
     },
   };

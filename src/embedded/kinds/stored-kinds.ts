@@ -23,6 +23,8 @@ export const leaseDefinition = (): ResourceDefinition =>
     plural: "leases",
     kind: "Lease",
     createsOnUpdate: true,
+    updatesNeedVersion: true,
+    checksFinalizerDomains: false,
     columns: [nameColumn, column("Holder", (lease) => asText(asObject(lease.spec).holderIdentity)), ageColumn],
     // A spec is a struct to the server: it is there even when empty.
     applyDefaults: (lease) => ({ ...lease, spec: asObject(lease.spec) }),

@@ -22,5 +22,7 @@ export function patchedBody(definition: ResourceDefinition, object: KubeObject, 
       "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
     );
   }
-  return applyStrategicMergePatch(target, patch.body, definition.schema, definition.definitions);
+  const patched = applyStrategicMergePatch(target, patch.body, definition.schema, definition.definitions);
+  // Unlike the other two, this one cannot make an object of another type.
+  return isObject(patched) ? { ...patched, apiVersion: object.apiVersion, kind: object.kind } : patched;
 }

@@ -245,7 +245,7 @@ describe("applyStrategicMergePatch", () => {
       reason: "an unknown directive",
       patch: { labels: { $patch: "zzz", a: "secret" } },
       code: 500,
-      message: "unknown patch type: zzz in map: map[$patch a]",
+      message: "unknown patch type in map: map[$patch a]",
     },
     {
       reason: "$patch: merge on a map",

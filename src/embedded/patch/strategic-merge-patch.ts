@@ -81,10 +81,11 @@ function followDirective(patch: JsonObject): JsonObject {
   throw unknownDirective(directive, patch);
 }
 
-const unknownDirective = (directive: Json | undefined, patch: JsonObject): Error =>
-  badPatch(
-    `unknown patch type: ${typeof directive === "string" ? directive : typeof directive} in ${describeMap(patch)}`,
-  );
+/** A directive in the wrong place is named; anything else may be a value that only happens to stand there. */
+const unknownDirective = (directive: Json | undefined, patch: JsonObject): Error => {
+  const named = directive === "merge" || directive === "replace" || directive === "delete" ? `: ${directive}` : "";
+  return badPatch(`unknown patch type${named} in ${describeMap(patch)}`);
+};
 
 /** The names in a map, never its values. */
 const describeMap = (map: JsonObject): string => `map: map[${Object.keys(map).sort().join(" ")}]`;

@@ -98,6 +98,7 @@ function checkString(value: Json, schema: Schema, at: Visit): string | undefined
   if (typeof value !== "string")
     return mismatch(at, schema.format === "byte" ? "[]uint8" : goType(at.schema, at.definitions));
   if (schema.format === "byte") return base64Problem(value);
+  if (refName(at.schema)?.endsWith(".MicroTime")) return microTimeProblem(value);
   if (schema.format === "date-time") return timeProblem(value);
   return undefined;
 }
@@ -123,6 +124,14 @@ function timeProblem(text: string): string | undefined {
   if (shape.test(text) && !Number.isNaN(Date.parse(text))) return undefined;
   const rest = /^\d{4}/.test(text) ? [goQuote(text.slice(4)), '"-"'] : [goQuote(text), '"2006"'];
   return `parsing time ${goQuote(text)} as "2006-01-02T15:04:05Z07:00": cannot parse ${rest.join(" as ")}`;
+}
+
+/** Leases and Events carry microseconds: exactly six digits. */
+function microTimeProblem(text: string): string | undefined {
+  const match = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(.*)$/.exec(text);
+  const rest = match?.[2] ?? "";
+  if (!match || /^\.\d{6}(?:Z|[+-]\d{2}:\d{2})$/.test(rest)) return timeProblem(text);
+  return `parsing time ${goQuote(text)} as "2006-01-02T15:04:05.000000Z07:00": cannot parse ${goQuote(rest)} as ".000000"`;
 }
 
 function fitsInteger(value: Json, format: string | undefined): boolean {

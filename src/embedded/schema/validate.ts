@@ -141,7 +141,9 @@ function checkNumber(plan: Plan, value: number, path: string, errors: FieldError
   if (plan.multipleOf !== undefined) {
     const factor = bound(plan.multipleOf);
     const ratio = factor < 1 ? (1 / factor) * value : value / factor;
-    if (factor > 0 && !Number.isInteger(ratio)) refuse(`a multiple of ${goNumber(factor)}`);
+    if (factor <= 0) {
+      errors.push(invalidValue(path, factor, `factor MultipleOf declared for ${path} must be positive: 0`));
+    } else if (!Number.isInteger(ratio)) refuse(`a multiple of ${goNumber(factor)}`);
   }
   if (plan.maximum !== undefined) {
     const limit = bound(plan.maximum);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { eventually } from "../../support/eventually.ts";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
-import { at, eventually, refused } from "../expectations.ts";
+import { at, refused } from "../expectations.ts";
 import { customResourceDefinitions } from "../kinds.ts";
 import { kindManifest } from "../manifests.ts";
 import { isGone } from "../watching.ts";

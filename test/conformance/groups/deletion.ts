@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../../src/kube/objects.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
-import { at, eventually, refused, settles } from "../expectations.ts";
+import { at, refused, settles } from "../expectations.ts";
 import { configMaps, deployments, pods, replicaSets } from "../kinds.ts";
 import { configMap, deployment, ownerReference, pod } from "../manifests.ts";
 import { isGone } from "../watching.ts";
@@ -226,6 +227,45 @@ export const deletion: BehaviourGroup = {
       const answer = await world.wire.delete(path);
       assert.equal(answer.status, 422, answer.text);
       assert.equal(await isGone(world.kube.get(configMaps, { namespace, name: "a" })), false);
+    }),
+    behaviour("a grace period means nothing to kinds that have none", async (world) => {
+      const namespace = await world.namespace();
+      await world.kube.create(configMaps, configMap(namespace, "a"));
+      const answer = await world.wire.delete(`/api/v1/namespaces/${namespace}/configmaps/a?gracePeriodSeconds=30`);
+      assert.equal(at(answer.body, "status"), "Success", answer.text);
+      assert.equal(await isGone(world.kube.get(configMaps, { namespace, name: "a" })), true);
+    }),
+    behaviour("the deletion of a collection answers what was there", async (world) => {
+      const made = await held(world);
+      const namespace = await world.namespace();
+      const answer = await world.wire.delete(
+        `/api/v1/namespaces/${namespace}/configmaps?fieldSelector=metadata.name=a`,
+      );
+      const [item] = at(answer.body, "items") as unknown[];
+      assert.equal(at(item, "metadata", "resourceVersion"), made.metadata.resourceVersion);
+      assert.equal(at(item, "metadata", "deletionTimestamp"), undefined);
+      const marked = await world.kube.get(configMaps, { namespace, name: "a" });
+      assert.ok(marked.metadata.deletionTimestamp);
+      await refused(world.kube.create(configMaps, configMap(namespace, "a")), {
+        status: 409,
+        code: "AlreadyExists",
+        message: 'object is being deleted: configmaps "a" already exists',
+      });
+    }),
+    behaviour("an owner deleted in the foreground does not wait for what another owner keeps", async (world) => {
+      const namespace = await world.namespace();
+      const owner = await world.kube.create(configMaps, configMap(namespace, "owner"));
+      const other = await world.kube.create(configMaps, configMap(namespace, "other"));
+      const ownerReferences = [owner, other].map((one) => ({ ...ownerReference(one), blockOwnerDeletion: true }));
+      const metadata = { namespace, name: "child", ownerReferences };
+      await world.kube.create(configMaps, { ...configMap(namespace, "child"), metadata });
+      await world.kube.delete(configMaps, { namespace, name: "owner" }, { propagationPolicy: "Foreground" });
+      await untilGone(world, namespace, "owner");
+      const child = await world.kube.get(configMaps, { namespace, name: "child" });
+      assert.deepEqual(
+        child.metadata.ownerReferences?.map(({ name }) => name),
+        ["other"],
+      );
     }),
   ],
 };

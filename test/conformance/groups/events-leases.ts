@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
-import { at, refused } from "../expectations.ts";
+import { assertStatus, at, refused } from "../expectations.ts";
 import { events, leases } from "../kinds.ts";
 
 /** What an operator writes beside its own kinds: Events, and the Lease by which it leads. */
@@ -103,6 +103,67 @@ export const eventsAndLeases: BehaviourGroup = {
         code: "Invalid",
         fields: ["spec.leaseDurationSeconds"],
         message: /must be greater than 0/,
+      });
+    }),
+    behaviour("a Lease is not replaced without its resourceVersion", async (world) => {
+      const namespace = await world.namespace();
+      const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/leader`;
+      const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "leader" }, spec: {} };
+      const versioned = { ...lease, metadata: { name: "leader", resourceVersion: "5" } };
+      assert.equal((await world.wire.put(path, versioned)).status, 201, "there was none");
+      const blind = await world.wire.put(path, lease);
+      assertStatus(blind, { status: 422, reason: "Invalid", message: /must be specified for an update/ });
+      assertStatus(await world.wire.put(path, versioned), { status: 409, reason: "Conflict" });
+    }),
+    behaviour("who renews a Lease that is gone does not make it anew", async (world) => {
+      const namespace = await world.namespace();
+      const ref = { namespace, name: "leader" };
+      const draft = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: ref, spec: {} };
+      const made = await world.kube.create(leases, draft);
+      await world.kube.delete(leases, ref);
+      await refused(world.kube.replace(leases, made), {
+        status: 409,
+        code: "Conflict",
+        message: /Precondition failed/,
+      });
+    }),
+    behaviour("a Lease's times have six digits, and are kept in UTC", async (world) => {
+      const namespace = await world.namespace();
+      const draft = (renewTime: string) => ({
+        apiVersion: "coordination.k8s.io/v1",
+        kind: "Lease",
+        metadata: { namespace, name: "leader" },
+        spec: { renewTime },
+      });
+      for (const time of ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z"]) {
+        await refused(world.kube.create(leases, draft(time)), { status: 400, code: "BadRequest", message: /\.000000/ });
+      }
+      const made = await world.kube.create(leases, draft("2026-01-01T01:00:00.000007+01:00"));
+      assert.equal(at(made, "spec", "renewTime"), "2026-01-01T00:00:00.000007Z");
+    }),
+    behaviour("what an Event of events.k8s.io says does not change, its series does", async (world) => {
+      const namespace = await world.namespace();
+      const type = { ...events, group: "events.k8s.io" };
+      const made = await world.kube.create(type, {
+        apiVersion: "events.k8s.io/v1",
+        kind: "Event",
+        metadata: { namespace, name: "a" },
+        eventTime: "2026-01-01T00:00:00.000000Z",
+        reportingController: "keyturn.dev/conformance",
+        reportingInstance: "conformance-1",
+        action: "Rotate",
+        reason: "Rotated",
+        type: "Normal",
+        regarding: { apiVersion: "v1", kind: "ConfigMap", namespace, name: "x" },
+      });
+      const ref = { namespace, name: made.metadata.name };
+      const series = { count: 2, lastObservedTime: "2026-01-01T00:00:01.000000Z" };
+      const patched = await world.kube.patch(type, ref, { type: "merge", body: { series } });
+      assert.deepEqual(patched.series, series);
+      await refused(world.kube.patch(type, ref, { type: "merge", body: { reason: "Other", note: "new" } }), {
+        status: 422,
+        code: "Invalid",
+        fields: ["reason", "message"],
       });
     }),
   ],

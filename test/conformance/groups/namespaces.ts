@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { eventually } from "../../support/eventually.ts";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
-import { at, eventually, refused, settles } from "../expectations.ts";
+import { at, refused, settles } from "../expectations.ts";
 import { configMaps, namespaces as namespaceType, serviceAccounts } from "../kinds.ts";
 import { configMap } from "../manifests.ts";
 import { isGone } from "../watching.ts";

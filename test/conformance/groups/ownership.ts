@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { eventually } from "../../support/eventually.ts";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
-import { at, eventually, refused } from "../expectations.ts";
+import { at, refused } from "../expectations.ts";
 import { configMaps, customResourceDefinitions, secrets } from "../kinds.ts";
 import { ownerReference, secret } from "../manifests.ts";
 import { isGone } from "../watching.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
-import { at, refused } from "../expectations.ts";
-import { deployments } from "../kinds.ts";
-import { deployment } from "../manifests.ts";
+import { assertStatus, at, refused } from "../expectations.ts";
+import { deployments, statefulSets } from "../kinds.ts";
+import { deployment, statefulSet } from "../manifests.ts";
 import { makeWidget, widgets } from "../widgets.ts";
 
 /** The status and scale subresources, and what counts as a new generation. */
@@ -124,6 +124,39 @@ export const subresources: BehaviourGroup = {
       const body = { spec: { template: { metadata: { annotations: { restarted: "now" } } } } };
       const patched = await world.kube.patch(deployments, { namespace, name: "a" }, { type: "strategic", body });
       assert.equal(patched.metadata.generation, 2);
+    }),
+    behaviour("a write to the status of a StatefulSet may carry labels, to that of a Deployment not", async (world) => {
+      const namespace = await world.namespace();
+      await world.kube.create(deployments, deployment(namespace, "a", { replicas: 0 }));
+      await world.kube.create(statefulSets, statefulSet(namespace, "a", { replicas: 0 }));
+      const metadata = { labels: { x: "1" }, annotations: { y: "2" } };
+      const labelsAfter = async (plural: string): Promise<unknown> => {
+        const path = `/apis/apps/v1/namespaces/${namespace}/${plural}/a/status`;
+        const answer = await world.wire.patch(path, "application/merge-patch+json", { metadata });
+        assert.equal(at(answer.body, "metadata", "annotations", "y"), "2", answer.text);
+        return at(answer.body, "metadata", "labels");
+      };
+      assert.deepEqual(await labelsAfter("statefulsets"), { x: "1" });
+      assert.equal(await labelsAfter("deployments"), undefined);
+    }),
+    behaviour("a custom object without replicas has no Scale, and a negative one is its own mistake", async (world) => {
+      const properties = { replicas: { type: "integer" } };
+      const scale = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
+      const type = await world.defineKind({
+        schema: { type: "object", properties: { spec: { type: "object", properties } } },
+        version: { subresources: { status: {}, scale } },
+      });
+      const namespace = await world.namespace();
+      const metadata = { namespace, name: "a" };
+      await world.kube.create(type, { apiVersion: `${type.group}/v1`, kind: type.kind, metadata, spec: {} });
+      const path = `/apis/${type.group}/v1/namespaces/${namespace}/${type.plural}/a`;
+      const none = await world.wire.get(`${path}/scale`);
+      assertStatus(none, { status: 500, reason: "InternalError", message: /"\.spec\.replicas" does not exist$/ });
+      const body = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas: -1 } };
+      const negative = await world.wire.put(`${path}/scale`, body);
+      assertStatus(negative, { status: 422, reason: "Invalid", message: /^Widget.*should be a non-negative integer$/ });
+      const missing = await world.wire.get(`${path}/nothing`);
+      assertStatus(missing, { status: 404, reason: "NotFound", message: /"a" not found$/ });
     }),
   ],
 };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { eventually } from "../../support/eventually.ts";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
-import { assertStatus, at, eventually } from "../expectations.ts";
+import { assertStatus, at } from "../expectations.ts";
 import { configMaps, deployments, secrets } from "../kinds.ts";
 import { configMap, deployment, secret } from "../manifests.ts";
 import { makeWidget, widgets } from "../widgets.ts";
@@ -27,6 +28,10 @@ async function tableOf(world: World, path: string): Promise<Answer> {
 const shownColumns: readonly { readonly path: string; readonly columns: readonly string[] }[] = [
   { path: "/api/v1/namespaces/default/configmaps", columns: ["Name", "Data", "Age"] },
   { path: "/api/v1/namespaces/default/secrets", columns: ["Name", "Type", "Data", "Age"] },
+  {
+    path: "/api/v1/namespaces/default/events",
+    columns: ["Last Seen", "Type", "Reason", "Object", "Subobject", "Source", "Message", "First Seen", "Count", "Name"],
+  },
   { path: "/api/v1/namespaces", columns: ["Name", "Status", "Age"] },
   {
     path: "/api/v1/namespaces/default/pods",
@@ -186,6 +191,27 @@ export const tables: BehaviourGroup = {
       });
       assert.deepEqual(row.slice(0, 4), ["a", "2/2", 2, 2]);
       assert.deepEqual(row.slice(5), ["main", "registry.invalid/app:1", "app=a"]);
+    }),
+    behaviour("a list of metadata with nothing in it has null for its items", async (world) => {
+      const path = `/api/v1/namespaces/${await world.namespace()}/secrets`;
+      const answer = await world.wire.get(path, { headers: asPartialList });
+      assert.deepEqual([answer.status, at(answer.body, "items")], [200, null]);
+    }),
+    behaviour("a list of custom objects always says whether it goes on", async (world) => {
+      const type = await widgets(world);
+      const namespace = await world.namespace();
+      const answer = await world.wire.get(`/apis/${type.group}/v1/namespaces/${namespace}/${type.plural}`);
+      assert.deepEqual([at(answer.body, "items"), at(answer.body, "metadata", "continue")], [[], ""]);
+    }),
+    behaviour("a watch as a table shows its bookmark as the row of an object that is nothing yet", async (world) => {
+      const path = `/api/v1/namespaces/${await world.namespace()}/secrets`;
+      const query = "watch=true&timeoutSeconds=1&allowWatchBookmarks=true&sendInitialEvents=true";
+      const url = `${path}?${query}&resourceVersionMatch=NotOlderThan`;
+      const answer = await world.wire.get(url, { headers: asTable });
+      const event: unknown = JSON.parse(answer.text.split("\n")[0] ?? "");
+      assert.equal(at(event, "type"), "BOOKMARK");
+      assert.equal((at(event, "object", "columnDefinitions") as unknown[]).length, 4);
+      assert.deepEqual(at(event, "object", "rows", 0, "cells"), ["", "", 0, "<unknown>"]);
     }),
   ],
 };

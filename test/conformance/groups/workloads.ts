@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../../src/kube/objects.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
-import { at, eventually, refused, settles } from "../expectations.ts";
+import { at, refused, settles } from "../expectations.ts";
 import { cronJobs, daemonSets, deployments, pods, replicaSets, services, statefulSets } from "../kinds.ts";
 import { deployment, podTemplate, statefulSet } from "../manifests.ts";
 import { isGone } from "../watching.ts";
@@ -387,6 +388,16 @@ export const workloads: BehaviourGroup = {
         code: "Invalid",
         message: /pod updates may not change fields other than|spec\.containers/,
       });
+    }),
+    behaviour("a Deployment without pods is complete, and names its ReplicaSet", async (world) => {
+      const namespace = await world.namespace();
+      await world.kube.create(deployments, deployment(namespace, "a", { replicas: 0 }));
+      const condition = await eventually("the rollout to be complete", async () => {
+        const conditions = at(await world.kube.get(deployments, { namespace, name: "a" }), "status", "conditions");
+        const all = Array.isArray(conditions) ? conditions : [];
+        return all.find((one) => at(one, "reason") === "NewReplicaSetAvailable");
+      });
+      assert.match(String(at(condition, "message")), /^ReplicaSet "a-[a-z0-9]+" has successfully progressed\.$/);
     }),
   ],
 };

@@ -1,0 +1,64 @@
+import type { ActiveKey, Decision, KnownKey, Pending, RetiredKey, State } from "./model.ts";
+
+/** What a step changes in the resource, once its effects are known. */
+export type Change =
+  | { readonly kind: "addFinalizer" }
+  | { readonly kind: "intend"; readonly next: Pending; readonly retire: readonly RetiredKey[] }
+  | { readonly kind: "recordId"; readonly id: string }
+  /** External-name, and with it the request that the pending key fulfils. */
+  | { readonly kind: "activate"; readonly id: string }
+  | { readonly kind: "commit"; readonly key: KnownKey; readonly replacedAt: number }
+  | Extract<Decision, { kind: "undo" | "retire" | "forget" }>;
+
+/**
+ * The state after a change: the one place that knows what each write of the protocol means. Pure. The caller writes the
+ * result with compare-and-swap, so that a state that somebody else has changed meanwhile is never overwritten.
+ */
+export function advance(state: State, change: Change): State {
+  switch (change.kind) {
+    case "addFinalizer":
+      return { ...state, hasFinalizer: true };
+    case "intend":
+      return {
+        ...state,
+        sequence: change.next.sequence,
+        pending: change.next,
+        retired: [...state.retired, ...change.retire],
+      };
+    case "recordId":
+      return state.pending ? { ...state, pending: { ...state.pending, id: change.id } } : state;
+    case "activate":
+      return {
+        ...state,
+        externalName: change.id,
+        request: undefined,
+        fulfilled: state.request?.value ?? state.fulfilled,
+      };
+    case "commit":
+      return commit(state, change);
+    case "undo":
+      return undo(state, change);
+    case "retire":
+      return { ...state, retired: [...state.retired, ...change.keys] };
+    case "forget":
+      return { ...state, retired: state.retired.filter((key) => !change.ids.includes(key.id)) };
+  }
+}
+
+/** The pending key becomes the active one; what it replaces has been replaced from the moment of its publication. */
+function commit(state: State, { key, replacedAt }: Extract<Change, { kind: "commit" }>): State {
+  const { pending } = state;
+  if (!pending) return state;
+  const { id, name, createdAt } = key;
+  const active: ActiveKey = { id, name, createdAt, sequence: pending.sequence, madeFrom: pending.madeFrom };
+  const retired = state.retired
+    .filter((one) => one.id !== id)
+    .map((one) => ({ ...one, replacedAt: one.replacedAt ?? replacedAt }));
+  return { ...state, active, pending: undefined, retired, postponedUntil: undefined };
+}
+
+/** The old key was never anything but active: it leaves the retired ones, and the new one takes its place there. */
+function undo(state: State, { retire, postponedUntil }: Extract<Change, { kind: "undo" }>): State {
+  const others = state.retired.filter((key) => key.id !== state.active?.id);
+  return { ...state, pending: undefined, retired: [...others, retire], postponedUntil };
+}

@@ -1,0 +1,54 @@
+import { MAX_INSTANT, NEVER } from "../base/instant.ts";
+import type { ActiveKey, Policy, RetiredCause, RetiredKey } from "./model.ts";
+
+/**
+ * When a key is due to be replaced, and when a replaced one may go. Pure sums over milliseconds; a day is 24 hours here,
+ * whatever the clocks on the wall do. Must not: decide. Whoever calls adds windows, freezes and the outside world.
+ */
+const SECOND_MS = 1000;
+
+/** How long a key lives on when it was replaced by force and no policy promises anything. */
+export const DEFAULT_FORCED_OVERLAP_MS = 24 * 3_600_000;
+
+/** Keys that nobody may go on using, or that nobody ever used: they go as soon as another one is published. */
+const AT_ONCE: ReadonlySet<RetiredCause> = new Set<RetiredCause>(["compromised", "duplicate", "abandoned"]);
+
+/** What is promised to consumers of the old key when a rotation begins now; saved with the key, and fixed from then on. */
+export function overlapOf(policy: Pick<Policy, "ttlMs" | "frequencyMs" | "forcedOverlapMs">): number {
+  return policy.ttlMs === undefined ? policy.forcedOverlapMs : Math.max(0, policy.ttlMs - policy.frequencyMs);
+}
+
+/** When the active key is due to be replaced; `NEVER` for a static one. */
+export function rotationInstant(
+  policy: Pick<Policy, "frequencyMs">,
+  active: Pick<ActiveKey, "createdAt">,
+  postponedUntil?: number,
+): number {
+  return sayable(Math.max(active.createdAt + policy.frequencyMs, postponedUntil ?? active.createdAt));
+}
+
+type RetiredDates = Pick<RetiredKey, "createdAt" | "replacedAt" | "overlapMs" | "deletionAt" | "cause">;
+
+/**
+ * When a retired key may be deleted: the later of the end of its life and the end of the promised overlap. The current
+ * ttl moves the first, also of keys already retired; the frequency moves neither; with rotation off the date that was
+ * saved stands for the first. The second counts from when the Secret stopped holding the key, so a late or forced
+ * rotation has no less overlap than it was promised. `NEVER` while no successor is published.
+ */
+export function deletionInstant(policy: Pick<Policy, "ttlMs">, key: RetiredDates): number {
+  if (key.replacedAt === undefined) return NEVER;
+  if (AT_ONCE.has(key.cause)) return wholeSecond(key.replacedAt);
+  const endOfLife = policy.ttlMs === undefined ? key.deletionAt : key.createdAt + policy.ttlMs;
+  return wholeSecond(Math.max(endOfLife, key.replacedAt + key.overlapMs));
+}
+
+/** Whether an instant has come. `NEVER` never does. */
+export function isDue(at: number, now: number): boolean {
+  return at <= now;
+}
+
+/** Rounded up to what a status can hold, so that the date people read is the one that is kept. */
+const wholeSecond = (at: number): number => sayable(Math.ceil(at / SECOND_MS) * SECOND_MS);
+
+/** A date after the year 9999 cannot be written in RFC 3339, and would be read back as none: the last second stands in. */
+const sayable = (at: number): number => (at === NEVER ? NEVER : Math.min(at, MAX_INSTANT));

@@ -1,0 +1,49 @@
+import type { SeenKey, State } from "./model.ts";
+
+/**
+ * Taking everything away once the resource is being deleted: retired keys first, then the active and the pending one; and
+ * not letting go before a request that is still under way can have landed. Pure. Must not: be asked about a resource that
+ * is not being deleted.
+ */
+export interface Departure {
+  readonly state: State;
+  /** All keys with our marks; undefined: not looked at yet. Empty when the instance, and so every key of it, is gone. */
+  readonly outside: readonly SeenKey[] | undefined;
+  /** `orphan` keeps the active and the retired keys and takes our marks off them. */
+  readonly policy: "delete" | "orphan";
+  readonly now: number;
+  /** A create that was sent before may still land until then. */
+  readonly settledAt: number;
+  readonly isPaused: boolean;
+}
+
+export type DepartureStep =
+  | { readonly kind: "look" }
+  /** All of them are tried; what cannot be removed now is tried again. */
+  | { readonly kind: "remove"; readonly ids: readonly string[] }
+  | { readonly kind: "unmark"; readonly ids: readonly string[] }
+  | { readonly kind: "wait"; readonly until: number; readonly reason: "Paused" | "KeyBeingDeleted" | "Settling" }
+  /** Nothing is left outside: the finalizer may go. */
+  | { readonly kind: "release" };
+
+const POLL_MS = 10_000;
+
+export function decideDeletion(departure: Departure): DepartureStep {
+  const { state, outside, policy, now } = departure;
+  if (departure.isPaused) return { kind: "wait", until: Infinity, reason: "Paused" };
+  if (!state.hasFinalizer) return { kind: "release" };
+  if (!outside) return { kind: "look" };
+  const ours = outside.filter((key) => key.sequence !== undefined);
+  const isPending = (key: SeenKey): boolean => state.pending !== undefined && key.sequence === state.pending.sequence;
+  const kept = policy === "orphan" ? ours.filter((key) => !isPending(key) && key.state === "ready") : [];
+  if (kept.length > 0) return { kind: "unmark", ids: kept.map((key) => key.id) };
+  const isLast = (key: SeenKey): boolean => isPending(key) || key.id === state.active?.id;
+  const removable = ours.filter((key) => key.state !== "deleting");
+  const first = removable.filter((key) => !isLast(key));
+  const next = first.length > 0 ? first : removable;
+  if (next.length > 0) return { kind: "remove", ids: next.map((key) => key.id) };
+  if (ours.length > 0) return { kind: "wait", until: now + POLL_MS, reason: "KeyBeingDeleted" };
+  if (state.pending && now < departure.settledAt)
+    return { kind: "wait", until: departure.settledAt, reason: "Settling" };
+  return { kind: "release" };
+}

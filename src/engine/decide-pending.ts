@@ -1,0 +1,85 @@
+import { intend, nextPending } from "./intend.ts";
+import type { Decision, Pending, RetiredKey, SeenKey, Situation } from "./model.ts";
+
+/** How long to leave a key alone that is being made, before asking again. */
+const POLL_MS = 10_000;
+
+/**
+ * Finishing an intent, from wherever it stands: look, adopt or create, publish, activate, commit. Each step can be
+ * repeated, and a crash between any two leaves a situation that leads on. Until the commit, the old key stays active.
+ */
+export function decidePending(situation: Situation): Decision {
+  const { state, observation } = situation;
+  const { pending } = state;
+  if (!pending) throw new TypeError("there is nothing pending");
+  if (observation.published !== undefined) return conclude(situation, observation.published);
+  if (!observation.outside && !observation.wroteIntent) return { kind: "look" };
+  const own = (observation.outside ?? []).filter((key) => key.sequence === pending.sequence);
+  const winner = chooseWinner(situation, own);
+  if (winner) return withWinner(situation, pending, winner);
+  const failed = own.find((key) => key.state === "failed");
+  if (failed) return { kind: "removeFailed", id: failed.id };
+  const making = own.find((key) => key.state === "creating");
+  if (making) return whileMaking(situation, pending, making.id);
+  const isNameTaken = (observation.outside ?? []).some(
+    (key) => key.name === pending.name && (key.sequence === undefined || key.state === "deleting"),
+  );
+  if (isNameTaken) return intend(situation, nextPending(situation), "NameTaken");
+  return pending.id === undefined ? { kind: "create" } : withRecordedId(situation, pending.id);
+}
+
+/** The key that the Secret already holds wins, then the one that was written down, then the oldest. */
+function chooseWinner({ state, observation }: Situation, own: readonly SeenKey[]): SeenKey | undefined {
+  const ready = own.filter((key) => key.state === "ready");
+  const published = observation.secret?.sequence === state.pending?.sequence ? observation.secret?.keyId : undefined;
+  const [oldest] = [...ready].sort((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0) || (a.id < b.id ? -1 : 1));
+  return ready.find((key) => key.id === published) ?? ready.find((key) => key.id === state.pending?.id) ?? oldest;
+}
+
+function withWinner(situation: Situation, pending: Pending, { id, name, createdAt }: SeenKey): Decision {
+  const { observation, policy, surroundings } = situation;
+  const { now } = surroundings;
+  const unneeded = (cause: RetiredKey["cause"], replacedAt: number | undefined): RetiredKey => ({
+    id,
+    name,
+    createdAt: createdAt ?? pending.since,
+    retiredAt: now,
+    replacedAt,
+    overlapMs: 0,
+    deletionAt: now,
+    cause,
+  });
+  if (observation.unreadable === id) {
+    // It goes only once a later key is published: somebody might hold it after all.
+    const decision = intend(situation, nextPending(situation), "CredentialsUnavailable");
+    return { ...decision, retire: [...decision.retire, unneeded("abandoned", undefined)] };
+  }
+  if (observation.ineffective === id) {
+    const postponedUntil = now + Math.min(policy.frequencyMs, policy.forcedOverlapMs);
+    return { kind: "undo", retire: unneeded("duplicate", now), postponedUntil };
+  }
+  // Without a Secret the recorded id decides who has won; it is compare-and-swap like everything else.
+  if (!policy.publishes && pending.id !== id) return { kind: "recordId", id };
+  return policy.publishes ? { kind: "publish", id } : conclude(situation, id);
+}
+
+function conclude({ state }: Situation, id: string): Decision {
+  const asks = state.request !== undefined && state.request.value !== state.fulfilled;
+  return state.externalName === id && !asks ? { kind: "commit", id } : { kind: "activate", id };
+}
+
+function whileMaking({ surroundings }: Situation, pending: Pending, id: string): Decision {
+  if (pending.id !== id) return { kind: "recordId", id };
+  return { kind: "wait", until: surroundings.now + POLL_MS, reason: "KeyBeingMade" };
+}
+
+/** A key whose id is known and that no list shows: asked for by id, because a list may lag behind. */
+function withRecordedId(situation: Situation, id: string): Decision {
+  const asked = situation.observation.observed.get(id);
+  if (asked === undefined) return { kind: "observe", id };
+  if (asked === "gone") return { kind: "create" };
+  if (asked.state === "ready") return withWinner(situation, situation.state.pending as Pending, asked);
+  if (asked.state === "failed") return { kind: "removeFailed", id };
+  if (asked.state === "deleting") return intend(situation, nextPending(situation), "NameTaken");
+  return { kind: "wait", until: situation.surroundings.now + POLL_MS, reason: "KeyBeingMade" };
+}

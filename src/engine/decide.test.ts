@@ -1,0 +1,293 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { nextInstant } from "./decide.ts";
+import { EngineWorld } from "./engine-world.fixture.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A world whose first key is made, published and active. */
+function settled(): EngineWorld {
+  const world = new EngineWorld();
+  world.settle();
+  assert.deepEqual(world.broken, []);
+  assert.equal(world.state.active?.id, "id-1");
+  return world;
+}
+
+const activeId = (world: EngineWorld): string | undefined => world.state.active?.id;
+
+test("the first key: finalizer, look, intend, create, publish, activate, commit, in this order", () => {
+  const world = new EngineWorld();
+  world.settle();
+  assert.deepEqual(world.log, ["addFinalizer", "look", "intend", "create", "publish", "activate", "commit"]);
+  assert.equal(world.secret?.keyId, "id-1");
+  assert.equal(world.state.externalName, "id-1");
+});
+
+test("a rotation costs no look: intend, create, publish, activate, commit", () => {
+  const world = settled();
+  world.log.length = 0;
+  world.now += 12 * DAY_MS;
+  world.settle();
+  assert.deepEqual(world.log, ["intend", "create", "publish", "activate", "commit"]);
+  assert.equal(world.secret?.keyId, "id-2");
+});
+
+test("the document's example: 14 days to live, rotated after 12, so the old key works for another 2", () => {
+  const world = settled();
+  const startAt = world.now;
+  world.now = startAt + 12 * DAY_MS - 1;
+  assert.equal(world.decide().kind, "wait", "one millisecond early is early");
+  world.now = startAt + 12 * DAY_MS;
+  world.settle();
+  const [old] = world.state.retired;
+  assert.equal(old?.id, "id-1");
+  assert.equal(nextInstant(world.situation()), startAt + 14 * DAY_MS);
+  world.now = startAt + 14 * DAY_MS - 1000;
+  world.settle();
+  assert.ok(world.outside.has("id-1"), "alive until its last second");
+  world.now = startAt + 14 * DAY_MS;
+  world.settle();
+  assert.deepEqual([...world.outside.keys()], ["id-2"]);
+  assert.deepEqual(world.state.retired, []);
+});
+
+test("a static key is never due", () => {
+  const world = settled();
+  world.policy = { ...world.policy, frequencyMs: Infinity, ttlMs: undefined };
+  world.now += 3650 * DAY_MS;
+  assert.deepEqual(world.decide(), { kind: "wait", until: Infinity, reason: "Settled" });
+});
+
+interface Drift {
+  readonly reason: string;
+  readonly happens: (world: EngineWorld) => void;
+  readonly expect: (world: EngineWorld) => void;
+}
+
+const drifts: readonly Drift[] = [
+  {
+    reason: "the active key is deleted outside: a new one at once",
+    happens: (world) => {
+      world.lost.add("id-1");
+      world.outside.delete("id-1");
+      world.driftCheckAt = world.now;
+    },
+    expect: (world) => assert.equal(activeId(world), "id-2"),
+  },
+  {
+    reason: "a retired key is deleted outside: forgotten quietly",
+    happens: (world) => {
+      world.now += 12 * DAY_MS;
+      world.settle();
+      world.outside.delete("id-1");
+      world.driftCheckAt = world.now;
+    },
+    expect: (world) => {
+      assert.equal(activeId(world), "id-2");
+      assert.deepEqual(world.state.retired, []);
+    },
+  },
+  {
+    reason: "the Secret is deleted: published again, no new key",
+    happens: (world) => {
+      world.secret = undefined;
+    },
+    expect: (world) => {
+      assert.equal(world.secret?.keyId, "id-1");
+      assert.equal(world.outside.size, 1);
+    },
+  },
+  {
+    reason: "external-name is tampered with: a new key, and the old one is retired by its id",
+    happens: (world) => {
+      world.state = { ...world.state, externalName: "somebody-elses" };
+    },
+    expect: (world) => {
+      assert.equal(activeId(world), "id-2");
+      assert.deepEqual(
+        world.state.retired.map((key) => key.id),
+        ["id-1"],
+      );
+    },
+  },
+  {
+    reason: "the status is lost: rebuilt from the marks, nothing made, nothing orphaned",
+    happens: (world) => {
+      world.now += 12 * DAY_MS;
+      world.settle();
+      world.state = { ...world.state, active: undefined, sequence: 0, retired: [] };
+    },
+    expect: (world) => {
+      assert.equal(activeId(world), "id-2");
+      assert.deepEqual(
+        world.state.retired.map((key) => key.id),
+        ["id-1"],
+      );
+      assert.equal(world.outside.size, 2);
+    },
+  },
+  {
+    reason: "the status is from an old backup: the newest key stays published",
+    happens: (world) => {
+      const backup = world.state;
+      world.now += 12 * DAY_MS;
+      world.settle();
+      world.state = backup;
+      world.driftCheckAt = world.now;
+    },
+    expect: (world) => {
+      assert.equal(activeId(world), "id-2");
+      assert.equal(world.secret?.keyId, "id-2");
+    },
+  },
+  {
+    reason: "an external-name without status: that key is adopted",
+    happens: (world) => {
+      const id = world.make(undefined, { name: "made-by-hand" });
+      world.outside.delete("id-1");
+      world.secret = undefined;
+      world.state = { ...world.state, active: undefined, sequence: 0, externalName: id };
+    },
+    expect: (world) => {
+      assert.equal(world.state.active?.name, "made-by-hand");
+      assert.equal(world.outside.size, 1);
+    },
+  },
+  {
+    reason: "a second key of the same intent: retired as a duplicate and gone at once",
+    happens: (world) => {
+      world.make(1);
+      world.driftCheckAt = world.now;
+    },
+    expect: (world) => assert.deepEqual([...world.outside.keys()], ["id-1"]),
+  },
+  {
+    reason: "what the key is made from has changed: a rotation",
+    happens: (world) => {
+      world.madeFrom = "v2";
+    },
+    expect: (world) => {
+      assert.equal(activeId(world), "id-2");
+      assert.equal(world.state.active?.madeFrom, "v2");
+    },
+  },
+  {
+    reason: "a compromised key: its successor is published, and then it goes at once",
+    happens: (world) => world.ask({ value: "now", isCompromised: true }),
+    expect: (world) => assert.deepEqual([...world.outside.keys()], ["id-2"]),
+  },
+  {
+    reason: "a forced rotation: at once, with the promised overlap",
+    happens: (world) => world.ask({ value: "1", isCompromised: false }),
+    expect: (world) => {
+      assert.equal(activeId(world), "id-2");
+      assert.equal(world.outside.size, 2);
+      assert.equal(world.state.request, undefined);
+    },
+  },
+  {
+    reason: "the same force value again asks for nothing",
+    happens: (world) => {
+      world.ask({ value: "1", isCompromised: false });
+      world.settle();
+      world.ask({ value: "1", isCompromised: false });
+    },
+    expect: (world) => assert.equal(activeId(world), "id-2"),
+  },
+];
+
+for (const { reason, happens, expect } of drifts) {
+  test(reason, () => {
+    const world = settled();
+    happens(world);
+    world.settle();
+    world.driftCheckAt = Infinity;
+    world.settle();
+    expect(world);
+    assert.deepEqual(world.broken, []);
+    assert.equal(world.secret?.keyId, activeId(world));
+  });
+}
+
+test("held back: frozen, skewed, outside a window, after too many forced ones", () => {
+  const table: readonly (readonly [string, (world: EngineWorld) => void])[] = [
+    ["frozen", (world) => Object.assign(world, { isFrozen: true })],
+    ["skewed", (world) => Object.assign(world, { isSkewed: true })],
+    ["window closed", (world) => Object.assign(world, { window: { isOpen: false, opensAt: world.now + HOUR_MS } })],
+  ];
+  for (const [reason, hold] of table) {
+    const world = settled();
+    world.now += 13 * DAY_MS;
+    hold(world);
+    assert.equal(world.decide().kind, "wait", reason);
+  }
+  const world = settled();
+  for (let i = 0; i < 8; i++) {
+    world.ask({ value: `${i}`, isCompromised: false });
+    world.settle();
+  }
+  assert.equal(world.state.retired.length, 5, "at most five by force");
+});
+
+type Disturbance = (world: EngineWorld) => void;
+
+const disturbances: readonly Disturbance[] = [
+  (world) => world.forget(),
+  (world) => {
+    world.now += 5 * DAY_MS;
+  },
+  (world) => {
+    world.secret = undefined;
+  },
+  (world) => {
+    world.state = { ...world.state, externalName: "tampered" };
+  },
+  (world) => world.ask({ value: `${world.log.length}`, isCompromised: world.log.length % 3 === 0 }),
+  (world) => {
+    world.madeFrom = `v${world.log.length}`;
+  },
+  (world) => {
+    world.policy = { ...world.policy, ttlMs: (13 + (world.log.length % 5)) * DAY_MS };
+  },
+  (world) => {
+    world.driftCheckAt = world.now;
+  },
+  (world) => void (world.state.pending && world.make(world.state.pending.sequence)),
+  (world) => void (world.state.pending && world.make(world.state.pending.sequence, { state: "failed" })),
+];
+
+test("whatever happens between any two steps, the promises hold, and in the end all is settled", () => {
+  const step = fc.record({ disturbance: fc.option(fc.nat(disturbances.length - 1), { freq: 2 }) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      const world = new EngineWorld();
+      for (const { disturbance } of steps) {
+        if (disturbance !== null) disturbances[disturbance]?.(world);
+        const decision = world.decide();
+        if (decision.kind === "wait") world.forget();
+        else world.perform(decision);
+        assert.deepEqual(world.broken, [], world.log.join(" "));
+      }
+      world.driftCheckAt = world.now;
+      world.settle();
+      world.driftCheckAt = Infinity;
+      world.settle();
+      assert.deepEqual(world.broken, [], world.log.join(" "));
+      const { state, secret } = world;
+      assert.equal(secret?.keyId, state.active?.id, "the Secret holds the active key");
+      assert.equal(state.externalName, state.active?.id);
+      assert.equal(state.pending, undefined);
+      const known = new Set([state.active?.id, ...state.retired.map((key) => key.id)]);
+      assert.deepEqual(
+        [...world.outside.keys()].filter((id) => !known.has(id)),
+        [],
+        "every key outside is known",
+      );
+      assert.ok(nextInstant(world.situation()) > world.now, "the next instant lies ahead");
+    }),
+    { numRuns: 2000 },
+  );
+});

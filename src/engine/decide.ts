@@ -1,0 +1,192 @@
+import { deletionInstant, rotationInstant } from "./dates.ts";
+import { decidePending } from "./decide-pending.ts";
+import { foundKeys, intend, nextPending } from "./intend.ts";
+import type { Decision, Pending, SeenKey, Situation, WaitReason } from "./model.ts";
+
+/**
+ * The rotation engine: from a policy, what the resource says and what was seen, to the one next step. A chain of named
+ * checks, in the order of their urgency; the first that has something to say wins. Pure and deterministic: the same
+ * situation always gives the same decision, so it can be explained, replayed and simulated. Must not: act, read a clock,
+ * or tell a static key from a rotating one (a static key is one that is never due).
+ */
+export function decide(situation: Situation): Decision {
+  for (const check of checks) {
+    const decision = check(situation);
+    if (decision) return decision;
+  }
+  return wait(nextInstant(situation), "Settled");
+}
+
+type Check = (situation: Situation) => Decision | undefined;
+
+const wait = (until: number, reason: WaitReason): Decision => ({ kind: "wait", until, reason });
+
+const isPaused: Check = ({ surroundings }) => (surroundings.isPaused ? wait(Infinity, "Paused") : undefined);
+
+/** Nothing is made outside before the resource can no longer vanish unnoticed. */
+const finalizerFirst: Check = ({ state }) => (state.hasFinalizer ? undefined : { kind: "addFinalizer" });
+
+/** A live key with a higher sequence than the status knows: the status is from the past, and the key is the newest. */
+const statusFromThePast: Check = (situation) => {
+  const { state, observation, surroundings } = situation;
+  const newest = (observation.outside ?? [])
+    .filter((key) => key.state === "ready" && (key.sequence ?? 0) > state.sequence)
+    .sort((a, b) => (b.sequence ?? 0) - (a.sequence ?? 0) || (a.id < b.id ? -1 : 1))[0];
+  if (newest?.sequence === undefined) return undefined;
+  const next: Pending = {
+    name: newest.name,
+    sequence: newest.sequence,
+    since: surroundings.now,
+    id: newest.id,
+    madeFrom: surroundings.madeFrom,
+  };
+  const decision = intend(situation, next, "StatusFromThePast");
+  const others = unknownTo(situation, observation.outside ?? [], newest.id).filter(
+    (key) => isAlive(key) && key.id !== state.active?.id,
+  );
+  return { ...decision, retire: [...decision.retire, ...foundKeys(situation, others, newest.sequence)] };
+};
+
+const pending: Check = (situation) => (situation.state.pending ? decidePending(situation) : undefined);
+
+const unknownKeys: Check = (situation) => {
+  const { state, observation } = situation;
+  if (!observation.outside || !state.active) return undefined;
+  const unknown = unknownTo(situation, observation.outside, state.active.id);
+  const failed = unknown.find((key) => key.state === "failed");
+  if (failed) return { kind: "removeFailed", id: failed.id };
+  const keys = foundKeys(situation, unknown.filter(isAlive), state.active.sequence);
+  return keys.length > 0 ? { kind: "retire", keys } : undefined;
+};
+
+const isAlive = (key: SeenKey): boolean => key.state === "ready" || key.state === "creating";
+
+/** The keys with our marks that are neither retired already nor the one with this id. */
+function unknownTo({ state }: Situation, keys: readonly SeenKey[], id: string): readonly SeenKey[] {
+  const known = new Set([id, ...state.retired.map((key) => key.id)]);
+  return keys.filter((key) => key.sequence !== undefined && !known.has(key.id));
+}
+
+/** No key yet. An external-name that somebody set beforehand names the key to take over. */
+const firstKey: Check = (situation) => {
+  const { state, observation } = situation;
+  if (state.active) return undefined;
+  if (!observation.outside) return { kind: "look" };
+  const next = nextPending(situation);
+  if (state.externalName === undefined || observation.adoption === "absent") return intend(situation, next, "FirstKey");
+  if (observation.adoption === "foreign") return wait(Infinity, "AdoptionRefused");
+  return { kind: "adopt", id: state.externalName, next: { ...next, id: state.externalName } };
+};
+
+const externalNameChanged: Check = (situation) =>
+  situation.state.externalName === situation.state.active?.id
+    ? undefined
+    : intend(situation, nextPending(situation), "ExternalNameChanged");
+
+/** Gone is believed only when the list was complete and the key itself was asked for. */
+const activeKeyGone: Check = (situation) => {
+  const { state, observation } = situation;
+  if (!observation.outside) return undefined;
+  const seen = observation.outside.find((key) => key.id === state.active?.id);
+  if (seen && seen.state !== "deleting") return undefined;
+  const { id } = state.active ?? { id: "" };
+  const asked = observation.observed.get(id);
+  if (asked === undefined) return { kind: "observe", id };
+  const isGone = asked === "gone" || asked.state === "deleting";
+  return isGone ? intend(situation, nextPending(situation), "ActiveKeyGone") : undefined;
+};
+
+/** From here on dates decide, or a new key would replace a working one: not while the clocks disagree. */
+const clockSkewed: Check = ({ surroundings, ...rest }) =>
+  surroundings.isSkewed ? wait(nextCheck({ surroundings, ...rest }), "ClockSkewed") : undefined;
+
+const compromised: Check = (situation) =>
+  requestOf(situation)?.isCompromised ? intend(situation, nextPending(situation), "Compromised") : undefined;
+
+const specChanged: Check = (situation) => {
+  const { state, surroundings } = situation;
+  if (surroundings.isFrozen || state.active?.madeFrom === surroundings.madeFrom) return undefined;
+  return intend(situation, nextPending(situation), "SpecChanged");
+};
+
+const forced: Check = (situation) => {
+  const { state, policy, surroundings } = situation;
+  if (surroundings.isFrozen || !requestOf(situation)) return undefined;
+  const forcedKeys = state.retired.filter((key) => key.cause === "forced");
+  if (forcedKeys.length < policy.maxForced) return intend(situation, nextPending(situation), "Forced");
+  return undefined;
+};
+
+const due: Check = (situation) => {
+  const { policy, state, surroundings } = situation;
+  if (!state.active || surroundings.isFrozen || !surroundings.windows.isOpen) return undefined;
+  if (surroundings.now < rotationInstant(policy, state.active, state.postponedUntil)) return undefined;
+  return intend(situation, nextPending(situation), "RotationDue");
+};
+
+const secretDamaged: Check = ({ state, observation, policy }) => {
+  if (!policy.publishes || !observation.secret || !state.active) return undefined;
+  if (observation.secret.keyId === state.active.id) return undefined;
+  return { kind: "republish", id: state.active.id };
+};
+
+const expired: Check = (situation) => {
+  const { state, observation, policy, surroundings } = situation;
+  const over = state.retired.filter((key) => deletionInstant(policy, key) <= surroundings.now);
+  if (over.length === 0) return undefined;
+  if (!observation.outside) return { kind: "look" };
+  return { kind: "expire", ids: over.map((key) => key.id) };
+};
+
+/** Somebody else has removed a retired key: less work for us. */
+const vanished: Check = ({ state, observation }) => {
+  if (!observation.outside) return undefined;
+  const seen = new Set(observation.outside.map((key) => key.id));
+  const ids = state.retired.filter((key) => !seen.has(key.id)).map((key) => key.id);
+  return ids.length > 0 ? { kind: "forget", ids } : undefined;
+};
+
+const driftCheck: Check = ({ observation, surroundings }) =>
+  observation.outside === undefined && surroundings.driftCheckAt <= surroundings.now ? { kind: "look" } : undefined;
+
+const checks: readonly Check[] = [
+  isPaused,
+  finalizerFirst,
+  statusFromThePast,
+  pending,
+  firstKey,
+  externalNameChanged,
+  driftCheck,
+  unknownKeys,
+  activeKeyGone,
+  clockSkewed,
+  compromised,
+  specChanged,
+  forced,
+  due,
+  secretDamaged,
+  expired,
+  vanished,
+];
+
+/** A request that was not fulfilled yet; each value asks once. */
+function requestOf({ state }: Situation): Situation["state"]["request"] {
+  return state.request && state.request.value !== state.fulfilled ? state.request : undefined;
+}
+
+/** When there will be something to do, as far as can be told now. */
+export function nextInstant(situation: Situation): number {
+  const { policy, state, surroundings } = situation;
+  const deletions = state.retired.map((key) => deletionInstant(policy, key));
+  return Math.min(nextRotation(situation), surroundings.driftCheckAt, ...deletions);
+}
+
+function nextRotation({ policy, state, surroundings }: Situation): number {
+  if (!state.active || surroundings.isFrozen) return Infinity;
+  const at = rotationInstant(policy, state.active, state.postponedUntil);
+  if (at > surroundings.now) return at;
+  return surroundings.windows.opensAt ?? Infinity;
+}
+
+const nextCheck = ({ surroundings }: Situation): number =>
+  Math.max(surroundings.driftCheckAt, surroundings.now + 60_000);

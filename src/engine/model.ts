@@ -1,0 +1,188 @@
+/**
+ * What the engine reasons about: a policy, what the resource says, what was seen, and what is to be done next. Plain
+ * values without behaviour; instants and lengths are milliseconds. Must not: know Kubernetes, a provider or a kind.
+ */
+export interface Policy {
+  /** The age at which the active key is replaced; Infinity for a key that is never rotated. */
+  readonly frequencyMs: number;
+  /** How long a key lives from its creation; undefined while rotation is off: then the saved dates count. */
+  readonly ttlMs: number | undefined;
+  /** How long a key lives on after a forced rotation without a policy. */
+  readonly forcedOverlapMs: number;
+  /** At most so many keys may be retired by force within one ttl. */
+  readonly maxForced: number;
+  /** Whether there is a Secret to publish to; without one, activation counts as publication. */
+  readonly publishes: boolean;
+}
+
+/** A key outside, as the resource knows it. */
+export interface KnownKey {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number;
+}
+
+export interface ActiveKey extends KnownKey {
+  readonly sequence: number;
+  /** A digest of what the key was made from (instance, parameters, name): when that changes, so must the key. */
+  readonly madeFrom: string;
+}
+
+export type RetiredCause = "rotated" | "forced" | "compromised" | "duplicate" | "abandoned" | "found";
+
+export interface RetiredKey extends KnownKey {
+  readonly retiredAt: number;
+  /** When the Secret stopped holding it; undefined until its successor is published. */
+  readonly replacedAt: number | undefined;
+  /** The overlap that the policy promised when the rotation began. */
+  readonly overlapMs: number;
+  /** As last saved; what counts while rotation is off. */
+  readonly deletionAt: number;
+  readonly cause: RetiredCause;
+}
+
+/** The intent to have a next key: written down before anything is made. */
+export interface Pending {
+  readonly name: string;
+  readonly sequence: number;
+  readonly since: number;
+  /** Known before the credentials where the outside works asynchronously, and for a key that is to be adopted. */
+  readonly id: string | undefined;
+  readonly madeFrom: string;
+}
+
+/** What a person asked for by annotation. */
+export interface Request {
+  readonly value: string;
+  readonly isCompromised: boolean;
+}
+
+export interface State {
+  readonly isDeleting: boolean;
+  readonly hasFinalizer: boolean;
+  readonly externalName: string | undefined;
+  readonly active: ActiveKey | undefined;
+  readonly sequence: number;
+  readonly pending: Pending | undefined;
+  readonly retired: readonly RetiredKey[];
+  readonly request: Request | undefined;
+  /** The last value of a request that was fulfilled; the same value again asks for nothing. */
+  readonly fulfilled: string | undefined;
+  /** A rotation that changed nothing is not tried again before this. */
+  readonly postponedUntil: number | undefined;
+}
+
+/** A key outside, as it was seen; only keys that bear our marks, or the name that is pending. */
+export interface SeenKey {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number | undefined;
+  readonly state: "creating" | "ready" | "failed" | "deleting";
+  /** Undefined: not ours. */
+  readonly sequence: number | undefined;
+}
+
+/** What this pass has found out so far; undefined means that it has not looked. */
+export interface Observation {
+  /** All keys with our marks, and all under the pending name. */
+  readonly outside: readonly SeenKey[] | undefined;
+  /** Keys that were asked for by their id, where the list does not show them. */
+  readonly observed: ReadonlyMap<string, SeenKey | "gone">;
+  /** What the Secret holds; `keyId` undefined when it is missing, damaged or not of this resource. */
+  readonly secret: { readonly keyId: string | undefined; readonly sequence: number | undefined } | undefined;
+  /** This very pass wrote the pending intent, so nobody can have made the key yet. */
+  readonly wroteIntent: boolean;
+  /** The key of the pending intent, made or found, whose credentials were published by this pass. */
+  readonly published: string | undefined;
+  /** The key of the pending intent that exists, and whose credentials the outside does not give. */
+  readonly unreadable: string | undefined;
+  /** The key of the pending intent whose credentials are those of the old key: the rotation has changed nothing. */
+  readonly ineffective: string | undefined;
+  /** What became of an attempt to adopt: there is nothing under that id, or it belongs to somebody else. */
+  readonly adoption: "absent" | "foreign" | undefined;
+}
+
+/** What holds rotation back, or tells how things are around it. */
+interface Surroundings {
+  readonly now: number;
+  readonly isPaused: boolean;
+  readonly isFrozen: boolean;
+  /** The local clock and the API server's differ too much to act on dates. */
+  readonly isSkewed: boolean;
+  readonly windows: WindowView;
+  /** When the outside is to be looked at even if nothing asks for it. */
+  readonly driftCheckAt: number;
+  /** A digest of what a key would be made from now. */
+  readonly madeFrom: string;
+  /** The name of the key with this sequence. */
+  readonly nameOf: (sequence: number) => string;
+}
+
+/** Maintenance windows, seen from now: open when there are none. */
+interface WindowView {
+  readonly isOpen: boolean;
+  /** When it opens next; undefined when it is open, or never. */
+  readonly opensAt: number | undefined;
+}
+
+export interface Situation {
+  readonly policy: Policy;
+  readonly state: State;
+  readonly observation: Observation;
+  readonly surroundings: Surroundings;
+}
+
+/** Why something is done: the same word in events, conditions, the CLI and the audit. */
+export type Reason =
+  | "FirstKey"
+  | "RotationDue"
+  | "Forced"
+  | "Compromised"
+  | "SpecChanged"
+  | "ActiveKeyGone"
+  | "ExternalNameChanged"
+  | "StatusFromThePast"
+  | "Adopted"
+  | "NameTaken"
+  | "CredentialsUnavailable";
+
+/** One step, the next one. The caller does it, sees what came of it, and asks again. */
+export type Decision =
+  | { readonly kind: "wait"; readonly until: number; readonly reason: WaitReason }
+  | { readonly kind: "addFinalizer" }
+  /** List what bears our marks, and what is under the pending name. */
+  | { readonly kind: "look" }
+  /** Ask for one key by its id: the list does not show it. */
+  | { readonly kind: "observe"; readonly id: string }
+  /** Take over the key that external-name points to, if it is there and nobody else's. */
+  | { readonly kind: "adopt"; readonly id: string; readonly next: Pending }
+  /** Write the intent: what becomes of the active key, and which key is to be next. */
+  | {
+      readonly kind: "intend";
+      readonly next: Pending;
+      readonly retire: readonly RetiredKey[];
+      readonly reason: Reason;
+    }
+  | { readonly kind: "create" }
+  | { readonly kind: "recordId"; readonly id: string }
+  | { readonly kind: "publish"; readonly id: string }
+  | { readonly kind: "activate"; readonly id: string }
+  | { readonly kind: "commit"; readonly id: string }
+  /** Give the intent up and keep the old key: the new one changes nothing. */
+  | { readonly kind: "undo"; readonly retire: RetiredKey; readonly postponedUntil: number }
+  | { readonly kind: "removeFailed"; readonly id: string }
+  | { readonly kind: "retire"; readonly keys: readonly RetiredKey[] }
+  | { readonly kind: "republish"; readonly id: string }
+  | { readonly kind: "expire"; readonly ids: readonly string[] }
+  | { readonly kind: "forget"; readonly ids: readonly string[] };
+
+export type WaitReason =
+  | "Paused"
+  | "Settled"
+  | "Frozen"
+  | "ClockSkewed"
+  | "WindowClosed"
+  | "TooManyForced"
+  | "KeyBeingMade"
+  | "AdoptionRefused"
+  | "KeyBeingDeleted";

@@ -1,0 +1,103 @@
+import { KeyturnError, never } from "../base/errors.ts";
+
+/**
+ * How credentials become the data of a Secret. Pure. Must not: hold back or change a value; what the service gave out is
+ * what workloads get. Errors name keys, never values.
+ */
+export type SecretLayout =
+  /** A key of the Secret for each top-level key, and the whole object as JSON under `credentials`. */
+  | { readonly kind: "flat" }
+  /** The whole object as JSON under one key. */
+  | { readonly kind: "bundle"; readonly key: string }
+  /** As SAP's libraries for Kubernetes read it: the credentials, what is known of the instance, and `.metadata`. */
+  | { readonly kind: "sap-kubernetes"; readonly key?: string; readonly instance: InstanceDescription };
+
+export interface InstanceDescription {
+  readonly name: string;
+  readonly id: string;
+  readonly offering: string;
+  readonly plan: string;
+}
+
+const SECRET_KEY = /^[-._a-zA-Z0-9]{1,253}$/;
+const WHOLE = "credentials";
+/** What a Secret may hold in all. */
+const MAX_BYTES = 1024 * 1024;
+
+/** The credentials cannot be published as they are. The Secret stays what it was. */
+export class UnpublishableCredentials extends KeyturnError {
+  constructor(message: string) {
+    super("UnpublishableCredentials", message, { retry: never });
+  }
+}
+
+export function connectionData(
+  credentials: Readonly<Record<string, unknown>>,
+  layout: SecretLayout,
+): Readonly<Record<string, string>> {
+  if (Object.keys(credentials).length === 0) throw new UnpublishableCredentials("the credentials are empty");
+  const data = dataFor(credentials, layout);
+  for (const key of Object.keys(data)) {
+    if (!SECRET_KEY.test(key) || key === "." || key === "..") {
+      throw new UnpublishableCredentials(
+        `${JSON.stringify(key.slice(0, 80))} cannot be a key of a Secret: set spec.secretKey, so that all credentials go under one key`,
+      );
+    }
+  }
+  const bytes = Object.entries(data).reduce((sum, [key, value]) => sum + key.length + Buffer.byteLength(value), 0);
+  if (bytes > MAX_BYTES)
+    throw new UnpublishableCredentials(`the credentials have ${bytes} bytes, a Secret holds ${MAX_BYTES}`);
+  return data;
+}
+
+function dataFor(
+  credentials: Readonly<Record<string, unknown>>,
+  layout: SecretLayout,
+): Readonly<Record<string, string>> {
+  if (layout.kind === "bundle") return { [layout.key]: JSON.stringify(credentials) };
+  if (layout.kind === "sap-kubernetes") return withDescription(credentials, layout);
+  const flat = flatten(credentials);
+  return WHOLE in flat ? flat : { ...flat, [WHOLE]: JSON.stringify(credentials) };
+}
+
+const flatten = (credentials: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(credentials).map(([key, value]) => [key, text(value)]));
+
+const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+interface Property {
+  readonly name: string;
+  readonly format: "text" | "json";
+  readonly container?: true;
+}
+
+function withDescription(
+  credentials: Readonly<Record<string, unknown>>,
+  { key, instance }: Extract<SecretLayout, { kind: "sap-kubernetes" }>,
+): Readonly<Record<string, string>> {
+  const own = key === undefined ? flatten(credentials) : { [key]: JSON.stringify(credentials) };
+  const credentialProperties: Property[] =
+    key === undefined
+      ? Object.entries(credentials)
+          .map(([name, value]): Property => ({ name, format: typeof value === "string" ? "text" : "json" }))
+          .sort((a, b) => (a.name < b.name ? -1 : 1))
+      : [{ name: key, format: "json", container: true }];
+  const metaDataProperties: Property[] = [
+    { name: "instance_name", format: "text" },
+    { name: "instance_guid", format: "text" },
+    { name: "plan", format: "text" },
+    { name: "label", format: "text" },
+    { name: "type", format: "text" },
+    { name: "tags", format: "json" },
+  ];
+  return {
+    ...own,
+    instance_name: instance.name,
+    instance_guid: instance.id,
+    plan: instance.plan,
+    label: instance.offering,
+    type: instance.offering,
+    tags: "[]",
+    ".metadata": JSON.stringify({ metaDataProperties, credentialProperties }),
+  };
+}

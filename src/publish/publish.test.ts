@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inspect } from "node:util";
+import fc from "fast-check";
+import { Redacted } from "../base/redacted.ts";
+import { connectionData, UnpublishableCredentials } from "./connection-data.ts";
+import { Fingerprinter } from "./fingerprint.ts";
+
+const credentials = { uri: "https://db", port: 5432, uaa: { clientid: "c" }, tags: ["a"] };
+const instance = { name: "orders-db", id: "i-1", offering: "postgresql", plan: "small" };
+
+test("flat: a key for each top-level key, nested values as JSON, and the whole under credentials", () => {
+  assert.deepEqual(connectionData(credentials, { kind: "flat" }), {
+    uri: "https://db",
+    port: "5432",
+    uaa: '{"clientid":"c"}',
+    tags: '["a"]',
+    credentials: JSON.stringify(credentials),
+  });
+});
+
+test("flat: a service's own key named credentials is not overwritten", () => {
+  assert.deepEqual(connectionData({ credentials: "mine" }, { kind: "flat" }), { credentials: "mine" });
+});
+
+test("bundle: everything under one key", () => {
+  assert.deepEqual(connectionData(credentials, { kind: "bundle", key: "creds.json" }), {
+    "creds.json": JSON.stringify(credentials),
+  });
+});
+
+test("sap-kubernetes: the metadata keys and their description", () => {
+  const data = connectionData(credentials, { kind: "sap-kubernetes", instance });
+  assert.equal(data.type, "postgresql");
+  assert.equal(data.instance_guid, "i-1");
+  const described = JSON.parse(data[".metadata"] ?? "") as { readonly credentialProperties: readonly unknown[] };
+  assert.deepEqual(described.credentialProperties, [
+    { name: "port", format: "json" },
+    { name: "tags", format: "json" },
+    { name: "uaa", format: "json" },
+    { name: "uri", format: "text" },
+  ]);
+  const bundled = connectionData(credentials, { kind: "sap-kubernetes", key: "all", instance });
+  assert.deepEqual(Object.keys(bundled).sort(), [
+    ".metadata",
+    "all",
+    "instance_guid",
+    "instance_name",
+    "label",
+    "plan",
+    "tags",
+    "type",
+  ]);
+});
+
+test("what cannot be published is refused by key, never by value", () => {
+  const canary = "canary-81";
+  const table: readonly (readonly [Record<string, unknown>, RegExp])[] = [
+    [{}, /empty/],
+    [{ "a b": canary }, /"a b" cannot be a key of a Secret: set spec\.secretKey/],
+    [{ "..": canary }, /cannot be a key/],
+    [{ big: canary.repeat(200_000) }, /bytes, a Secret holds/],
+  ];
+  for (const [given, message] of table) {
+    assert.throws(
+      () => connectionData(given, { kind: "flat" }),
+      (error) =>
+        error instanceof UnpublishableCredentials && message.test(error.message) && !inspect(error).includes(canary),
+    );
+  }
+});
+
+test("a fingerprint depends on names, values and key, and not on order", () => {
+  const fingerprinter = new Fingerprinter(new Redacted(new Uint8Array(32).fill(1)));
+  const other = new Fingerprinter(new Redacted(new Uint8Array(32).fill(2)));
+  const entry = fc.tuple(fc.string(), fc.string());
+  fc.assert(
+    fc.property(fc.array(entry), fc.array(entry), (a, b) => {
+      const [left, right] = [Object.fromEntries(a), Object.fromEntries(b)];
+      const same = JSON.stringify(Object.entries(left).sort()) === JSON.stringify(Object.entries(right).sort());
+      assert.equal(fingerprinter.ofData(left) === fingerprinter.ofData(right), same);
+      assert.equal(
+        fingerprinter.ofData(left),
+        fingerprinter.ofData(Object.fromEntries([...Object.entries(left)].reverse())),
+      );
+      assert.ok(!fingerprinter.isComparable(other.ofData(left)));
+    }),
+  );
+});

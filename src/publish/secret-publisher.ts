@@ -1,0 +1,169 @@
+import { KeyturnError, never } from "../base/errors.ts";
+import { formatInstant, parseInstant } from "../base/instant.ts";
+import type { Redacted } from "../base/redacted.ts";
+import { AlreadyExists, Conflict, NotFound } from "../kube/errors.ts";
+import type { KubeObject, OwnerReference, ResourceType } from "../kube/objects.ts";
+import type { Kube } from "../kube/port.ts";
+import type { Fingerprinter } from "./fingerprint.ts";
+
+export const secretType: ResourceType = {
+  group: "",
+  version: "v1",
+  plural: "secrets",
+  kind: "Secret",
+  namespaced: true,
+};
+
+/** What a published Secret says of itself. The label makes it findable, the annotations tell what it holds. */
+const SECRET_MARKS = {
+  ownerLabel: "keyturn.dev/owner-uid",
+  keyId: "keyturn.dev/key-id",
+  sequence: "keyturn.dev/sequence",
+  publishedAt: "keyturn.dev/published-at",
+  fingerprint: "keyturn.dev/fingerprint",
+} as const;
+
+/** The Secret under that name belongs to somebody else, or is of a type that we do not write. */
+class SecretNotOurs extends KeyturnError {
+  constructor(message: string) {
+    super("SecretNotOurs", message, { retry: never });
+  }
+}
+
+/** A Secret as it was read, and what it holds. */
+export interface PublishedSecret {
+  readonly resourceVersion: string;
+  readonly keyId: string | undefined;
+  readonly sequence: number | undefined;
+  readonly publishedAt: number | undefined;
+  readonly fingerprint: string | undefined;
+  /** The data is what its fingerprint says; false where somebody has edited it. */
+  readonly isSound: boolean;
+}
+
+export interface SecretAddress {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface Publication {
+  readonly address: SecretAddress;
+  readonly owner: OwnerReference;
+  readonly keyId: string;
+  readonly sequence: number;
+  readonly publishedAt: number;
+  readonly data: Redacted<Readonly<Record<string, string>>>;
+  /** The resourceVersion that was read; undefined when there was no Secret. */
+  readonly over: string | undefined;
+}
+
+const ALLOWED_TYPES: ReadonlySet<string> = new Set(["Opaque", "connection.crossplane.io/v1alpha1"]);
+
+/**
+ * Reads and writes the Secrets that keys are published in: as a whole, by compare-and-swap, and only those that are ours.
+ * Must not: decide what to publish or when; whoever calls has read the resource after the Secret.
+ */
+export class SecretPublisher {
+  readonly #kube: Kube;
+  readonly #fingerprinter: Fingerprinter;
+
+  constructor(kube: Kube, fingerprinter: Fingerprinter) {
+    this.#kube = kube;
+    this.#fingerprinter = fingerprinter;
+  }
+
+  /** Undefined when there is none. Throws `SecretNotOurs`. */
+  async read(address: SecretAddress, ownerUid: string, signal: AbortSignal): Promise<PublishedSecret | undefined> {
+    let secret: KubeObject;
+    try {
+      secret = await this.#kube.get(secretType, address, { signal });
+    } catch (error) {
+      if (error instanceof NotFound) return undefined;
+      throw error;
+    }
+    refuseForeign(secret, ownerUid);
+    const { annotations = {}, resourceVersion = "" } = secret.metadata;
+    const fingerprint = annotations[SECRET_MARKS.fingerprint];
+    const sequence = annotations[SECRET_MARKS.sequence];
+    return {
+      resourceVersion,
+      keyId: annotations[SECRET_MARKS.keyId],
+      sequence: sequence === undefined ? undefined : Number(sequence),
+      publishedAt: parseInstant(annotations[SECRET_MARKS.publishedAt]),
+      fingerprint,
+      isSound: fingerprint !== undefined && fingerprint === this.#fingerprinter.ofData(decode(secret)),
+    };
+  }
+
+  fingerprintOf(data: Redacted<Readonly<Record<string, string>>>): string {
+    return this.#fingerprinter.ofData(data.reveal());
+  }
+
+  /** Throws `Conflict` when the Secret has changed since it was read. */
+  async write(publication: Publication, signal: AbortSignal): Promise<void> {
+    const { address, owner, over } = publication;
+    const object = this.#secretOf(publication);
+    try {
+      if (over === undefined) await this.#kube.create<KubeObject>(secretType, object, { signal });
+      else {
+        const metadata = { ...object.metadata, resourceVersion: over };
+        await this.#kube.replace<KubeObject>(secretType, { ...object, metadata }, { signal });
+      }
+    } catch (error) {
+      // Somebody was faster: read again and decide again.
+      if (error instanceof AlreadyExists || error instanceof NotFound) {
+        throw new Conflict(`the Secret ${address.namespace}/${address.name} of ${owner.name} has changed`);
+      }
+      throw error;
+    }
+  }
+
+  #secretOf(publication: Publication): KubeObject {
+    const { address, owner, keyId, sequence, publishedAt, data } = publication;
+    const encoded = Object.entries(data.reveal()).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
+    return {
+      apiVersion: "v1",
+      kind: "Secret",
+      type: "Opaque",
+      metadata: {
+        ...address,
+        labels: { [SECRET_MARKS.ownerLabel]: owner.uid },
+        annotations: {
+          [SECRET_MARKS.keyId]: keyId,
+          [SECRET_MARKS.sequence]: String(sequence),
+          [SECRET_MARKS.publishedAt]: formatInstant(publishedAt),
+          [SECRET_MARKS.fingerprint]: this.#fingerprinter.ofData(data.reveal()),
+        },
+        ownerReferences: [owner],
+      },
+      data: Object.fromEntries(encoded),
+    };
+  }
+}
+
+/** Ours is what names our owner; an empty Secret that nobody owns may be taken. */
+function refuseForeign(secret: KubeObject, ownerUid: string): void {
+  const { labels = {}, ownerReferences = [], namespace, name } = secret.metadata;
+  const type = typeof secret.type === "string" ? secret.type : "Opaque";
+  if (!ALLOWED_TYPES.has(type)) {
+    throw new SecretNotOurs(
+      `the Secret ${namespace}/${name} is of type ${type}, which is not written: choose another name`,
+    );
+  }
+  const isNamed = labels[SECRET_MARKS.ownerLabel] === ownerUid || ownerReferences.some(({ uid }) => uid === ownerUid);
+  const isFree = ownerReferences.length === 0 && labels[SECRET_MARKS.ownerLabel] === undefined && isEmpty(secret.data);
+  if (!isNamed && !isFree) {
+    throw new SecretNotOurs(
+      `the Secret ${namespace}/${name} belongs to somebody else: choose another name in writeConnectionSecretToRef`,
+    );
+  }
+}
+
+const isEmpty = (data: unknown): boolean => typeof data !== "object" || data === null || Object.keys(data).length === 0;
+
+function decode(secret: KubeObject): Readonly<Record<string, string>> {
+  const data = (secret.data ?? {}) as Readonly<Record<string, string>>;
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(String(value), "base64").toString()]),
+  );
+}

@@ -1,0 +1,83 @@
+import { KeyturnError } from "../../base/errors.ts";
+import { formatInstant } from "../../base/instant.ts";
+import { deletionInstant, rotationInstant } from "../../engine/dates.ts";
+import type { Policy, State } from "../../engine/model.ts";
+import type { Condition } from "../../report/conditions.ts";
+
+/** What holds a rotation back although it is due or asked for. */
+export type Hold = "Frozen" | "ClockSkewed" | "WindowClosed" | "TooManyForced" | "AdoptionRefused" | "Paused";
+
+export interface Findings {
+  readonly state: State;
+  /** Undefined when the spec cannot be read. */
+  readonly policy: Policy | undefined;
+  readonly warnings: readonly string[];
+  readonly problem: unknown;
+  readonly hold: Hold | undefined;
+  /** The last rotation brought the old credentials again. */
+  readonly isIneffective: boolean;
+}
+
+/** The conditions of a managed resource: the words that people read first. */
+export function conditionsOf(findings: Findings): readonly Condition[] {
+  const ineffective: Condition[] = findings.isIneffective
+    ? [
+        {
+          type: "RotationIneffective",
+          status: "True",
+          reason: "SameCredentials",
+          message: "the new key has the credentials of the old one, so the old key stays",
+        },
+      ]
+    : [];
+  return [ready(findings), synced(findings), rotationStatus(findings), ...ineffective];
+}
+
+function ready({ state }: Findings): Condition {
+  if (state.isDeleting) return { type: "Ready", status: "False", reason: "Deleting" };
+  if (state.active) return { type: "Ready", status: "True", reason: "Available" };
+  return { type: "Ready", status: "False", reason: "Creating" };
+}
+
+function synced({ problem }: Findings): Condition {
+  if (problem === undefined) return { type: "Synced", status: "True", reason: "ReconcileSuccess" };
+  const isKnown = problem instanceof KeyturnError;
+  return {
+    type: "Synced",
+    status: "False",
+    reason: isKnown ? problem.code : "ReconcileError",
+    message: isKnown ? problem.message : "an unexpected error; the operator's log has it",
+  };
+}
+
+const HOLDS: Readonly<Record<Hold, string>> = {
+  Frozen: "rotation is frozen (keyturn unfreeze lets it go on)",
+  ClockSkewed:
+    "the clocks of this machine and of the API server differ by more than a minute: nothing is rotated or deleted",
+  WindowClosed: "a rotation is due and waits for its window",
+  TooManyForced: "too many rotations were forced within one ttl: the next one waits until a retired key is deleted",
+  AdoptionRefused:
+    "the key that crossplane.io/external-name points to belongs to somebody else: remove the annotation to get a key of its own",
+  Paused: "paused (crossplane.io/paused)",
+};
+
+function rotationStatus({ state, policy, warnings, hold }: Findings): Condition {
+  const type = "RotationStatus";
+  if (!policy) return { type, status: "Unknown", reason: "SpecProblem" };
+  const words = [...(hold ? [HOLDS[hold]] : []), ...schedule(state, policy), ...warnings];
+  const message = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}.`).join(" ");
+  const common = { type, ...(message !== "" && { message }) };
+  if (!Number.isFinite(policy.frequencyMs)) return { ...common, status: "False", reason: "Disabled" };
+  return { ...common, status: "True", reason: warnings.length > 0 ? "EnabledWithWarning" : "Enabled" };
+}
+
+/** Dates, not durations: they stay the same until something happens. */
+function schedule(state: State, policy: Policy): readonly string[] {
+  const rotationAt = state.active ? rotationInstant(policy, state.active, state.postponedUntil) : Infinity;
+  const deletions = state.retired.map((key) => deletionInstant(policy, key)).filter(Number.isFinite);
+  return [
+    ...(state.pending ? [`key ${state.pending.name} is being made`] : []),
+    ...(Number.isFinite(rotationAt) ? [`next rotation ${formatInstant(rotationAt)}`] : []),
+    ...deletions.sort((a, b) => a - b).map((at) => `retired key to be deleted ${formatInstant(at)}`),
+  ];
+}

@@ -1,0 +1,108 @@
+import type { Clock } from "../../base/clock.ts";
+import { decideDeletion } from "../../engine/decide-deletion.ts";
+import type { SeenKey } from "../../engine/model.ts";
+import type { KubeObject } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import type { Outcome } from "../../runtime/workers.ts";
+import { FINALIZER, type ManagedKind, type ManagedSpec } from "./managed-kind.ts";
+import { ownerOf, seenKey } from "./marks.ts";
+import type { Outside } from "./pass.ts";
+
+export interface DepartureOptions {
+  readonly kind: ManagedKind;
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly clusterId: string;
+  readonly startedAt: number;
+  readonly object: KubeObject;
+  readonly spec: ManagedSpec;
+  readonly outside: Outside;
+  readonly signal: AbortSignal;
+}
+
+const MAX_STEPS = 20;
+
+/**
+ * A resource on its way out: its keys are removed, or set free, and then its finalizer goes. All keys of a step are
+ * tried before the first error is thrown. Must not: let go while anything of ours may still be outside.
+ */
+export async function depart(options: DepartureOptions): Promise<Outcome> {
+  const { kind, clock, object, spec, outside, signal } = options;
+  let seen: readonly SeenKey[] | undefined;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const next = decideDeletion({
+      state: kind.readState(object),
+      outside: seen,
+      policy: spec.deletionPolicy === "orphan" || !spec.may.delete ? "orphan" : "delete",
+      now: clock.now(),
+      settledAt: settledAt(options),
+      isPaused: false,
+    });
+    switch (next.kind) {
+      case "look":
+        seen = await look(options);
+        break;
+      case "remove":
+        seen = await removeAll(next.ids, seen ?? [], options);
+        break;
+      case "unmark":
+        for (const id of next.ids) await outside.connection.mark(id, undefined, signal);
+        seen = (seen ?? []).filter((key) => !next.ids.includes(key.id));
+        break;
+      case "wait":
+        return { kind: "recheck", at: next.until };
+      case "release":
+        await release(options);
+        return { kind: "settled" };
+    }
+  }
+  return { kind: "recheck", at: clock.now() + 10_000 };
+}
+
+/** The later of the request to delete and our own start, and then as long as a create may take to land. */
+function settledAt({ kind, object, startedAt }: DepartureOptions): number {
+  const deletedAt = Date.parse(object.metadata.deletionTimestamp ?? "") || 0;
+  return Math.max(deletedAt, startedAt) + kind.settleMs;
+}
+
+async function look({ kind, object, clusterId, outside, signal }: DepartureOptions): Promise<readonly SeenKey[]> {
+  if ((await outside.connection.observeInstance(outside.instanceId, signal)) === "gone") return [];
+  const owner = ownerOf(kind, object);
+  const keys = await outside.connection.listMarked({ clusterId, owner }, signal);
+  return keys.map((key) => seenKey(key, { clusterId, owner }));
+}
+
+async function removeAll(
+  ids: readonly string[],
+  seen: readonly SeenKey[],
+  { outside, signal }: DepartureOptions,
+): Promise<readonly SeenKey[]> {
+  const gone = new Set<string>();
+  const leaving = new Set<string>();
+  const problems: unknown[] = [];
+  for (const id of ids) {
+    try {
+      const result = await outside.connection.delete(id, signal);
+      (result === "gone" ? gone : leaving).add(id);
+    } catch (error) {
+      problems.push(error);
+    }
+  }
+  if (problems.length > 0) throw problems[0];
+  return seen
+    .filter((key) => !gone.has(key.id))
+    .map((key) => (leaving.has(key.id) ? { ...key, state: "deleting" } : key));
+}
+
+async function release({ kind, kube, object, signal }: DepartureOptions): Promise<void> {
+  const { name, namespace, resourceVersion, finalizers = [] } = object.metadata;
+  const kept = finalizers.filter((finalizer) => finalizer !== FINALIZER);
+  if (kept.length === finalizers.length) return;
+  const ref = { name, ...(namespace !== undefined && { namespace }) };
+  await kube.patch(
+    kind.type,
+    ref,
+    { type: "merge", body: { metadata: { resourceVersion, finalizers: kept } } },
+    { signal },
+  );
+}

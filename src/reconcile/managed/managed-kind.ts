@@ -1,0 +1,56 @@
+import type { Policy, State } from "../../engine/model.ts";
+import type { MaintenanceWindow } from "../../engine/windows.ts";
+import type { KubeObject, ResourceType } from "../../kube/objects.ts";
+import type { SecretLayout } from "../../publish/connection-data.ts";
+
+/**
+ * What differs from one rotated kind to the next: where its fields are. Everything else, the whole protocol, is shared.
+ * All functions are pure. Must not: decide or do anything.
+ */
+export interface ManagedKind {
+  readonly type: ResourceType;
+  /** The annotation that asks for a rotation now; upstream's own where there is one. */
+  readonly forceAnnotation: string;
+  /** How long a create that nobody hears of any more may still land outside. */
+  readonly settleMs: number;
+  /** Throws `SpecProblem`. */
+  readSpec(object: KubeObject): ManagedSpec;
+  readState(object: KubeObject): State;
+  /** The fields of `status` that hold the state; absent ones are removed. Conditions are the report's. */
+  statusOf(state: State, policy: Policy): Readonly<Record<string, unknown>>;
+}
+
+export interface ManagedSpec {
+  /** What names of keys begin with. */
+  readonly baseName: string;
+  readonly policy: Policy;
+  readonly windows: readonly MaintenanceWindow[];
+  readonly providerConfig: string;
+  readonly secret: SecretTarget | undefined;
+  readonly deletionPolicy: "delete" | "orphan";
+  /** What managementPolicies allow. */
+  readonly may: { readonly create: boolean; readonly delete: boolean };
+  /** Accepted, but worth saying: shown in the condition. */
+  readonly warnings: readonly string[];
+}
+
+interface SecretTarget {
+  readonly namespace: string;
+  readonly name: string;
+  readonly layout: LayoutSpec;
+}
+
+/** The layout as the spec asks for it; what it needs to know of the instance is found out when it is published. */
+export type LayoutSpec =
+  | Exclude<SecretLayout, { kind: "sap-kubernetes" }>
+  | { readonly kind: "sap-kubernetes"; readonly key?: string };
+
+/** Marks and annotations that Keyturn itself puts on resources and Secrets. */
+export const ANNOTATIONS = {
+  externalName: "crossplane.io/external-name",
+  paused: "crossplane.io/paused",
+  compromised: "keyturn.dev/compromised",
+  freeze: "keyturn.dev/freeze",
+} as const;
+
+export const FINALIZER = "keyturn.dev/keys";

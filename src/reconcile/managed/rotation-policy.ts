@@ -1,0 +1,52 @@
+import { formatDuration } from "../../base/duration.ts";
+import { DEFAULT_FORCED_OVERLAP_MS } from "../../engine/dates.ts";
+import type { Policy } from "../../engine/model.ts";
+import { durationOf, type Fields, textOf } from "./read-fields.ts";
+import { SpecProblem } from "./spec-problem.ts";
+
+export interface PolicyLimits {
+  /** Rotating faster than this wears out the external system. */
+  readonly minFrequencyMs: number;
+}
+
+const DEFAULT_LIMITS: PolicyLimits = { minFrequencyMs: 60_000 };
+const MAX_FORCED = 5;
+
+/**
+ * The policy that a `rotation` block states. Without one it is a key that is never due: the same path, no special case.
+ * Throws `SpecProblem` for what makes no sense; what makes sense but will surprise is a warning.
+ */
+export function rotationPolicy(
+  rotation: Fields | undefined,
+  options: { readonly field: string; readonly publishes: boolean; readonly limits?: PolicyLimits },
+): { readonly policy: Policy; readonly warnings: readonly string[] } {
+  const common = { forcedOverlapMs: DEFAULT_FORCED_OVERLAP_MS, maxForced: MAX_FORCED, publishes: options.publishes };
+  if (rotation === undefined) return { policy: { ...common, frequencyMs: Infinity, ttlMs: undefined }, warnings: [] };
+  const { field, limits = DEFAULT_LIMITS } = options;
+  for (const name of ["ttl", "frequency"]) {
+    if (textOf(rotation[name]) === undefined) {
+      throw new SpecProblem(
+        `${field}.${name}`,
+        "is required beside the other: how long a key lives, and when it is replaced",
+      );
+    }
+  }
+  const ttlMs = durationOf(`${field}.ttl`, rotation.ttl);
+  const frequencyMs = durationOf(`${field}.frequency`, rotation.frequency);
+  if (frequencyMs < limits.minFrequencyMs) {
+    throw new SpecProblem(`${field}.frequency`, `must be at least ${formatDuration(limits.minFrequencyMs)}`);
+  }
+  if (ttlMs < frequencyMs) {
+    throw new SpecProblem(
+      `${field}.ttl`,
+      `must be at least the frequency (${rotation.frequency}), else a key would end before its successor begins`,
+    );
+  }
+  return { policy: { ...common, frequencyMs, ttlMs }, warnings: warningsFor(ttlMs, frequencyMs) };
+}
+
+function warningsFor(ttlMs: number, frequencyMs: number): readonly string[] {
+  if (ttlMs === frequencyMs) return ["ttl equals frequency: the old key ends when the new one begins, with no overlap"];
+  const retired = Math.ceil(ttlMs / frequencyMs) - 1;
+  return retired > 1 ? [`ttl is more than twice the frequency: up to ${retired} retired keys exist at a time`] : [];
+}

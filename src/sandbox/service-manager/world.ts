@@ -1,0 +1,151 @@
+import { type Clock, delay } from "../../base/clock.ts";
+import { type Random, uuid } from "../../base/random.ts";
+import { AccountStore } from "./account-store.ts";
+import { BindingStore } from "./binding-store.ts";
+import type {
+  Attempt,
+  BindingRecord,
+  ClientRecord,
+  InstanceRecord,
+  OperationRecord,
+  SandboxSnapshot,
+  TokenRecord,
+} from "./records.ts";
+import { defaultSwitches, type Switches } from "./switches.ts";
+
+/** Finished operations can be polled, and deleted ids are remembered, for so long. */
+const MEMORY_MS = 3_600_000;
+
+/**
+ * The state that the parts of the sandbox share, and its clock. Nothing here runs by itself: attempts carry the tick at
+ * which they go on, and whoever looks at the world lets them catch up first. So no timer outlives a request, and the
+ * same calls at the same times give the same world.
+ */
+export class SandboxWorld {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Part of every secret that is given out, so that leaks can be looked for. */
+  readonly canary: string;
+  readonly bindings = new BindingStore();
+  readonly clients = new Map<string, ClientRecord>();
+  readonly tokens = new Map<string, TokenRecord>();
+  readonly instances = new Map<string, InstanceRecord>();
+  readonly accounts = new AccountStore();
+  readonly operations = new Map<string, OperationRecord>();
+  readonly deleted = new Map<string, number>();
+  /** By operation, in the order they began. */
+  readonly attempts = new Map<string, Attempt>();
+  switches: Switches = defaultSwitches;
+  #nextSequence = 1;
+  #tickOffset: number;
+
+  constructor(options: { readonly clock: Clock; readonly random: Random; readonly canary: string }) {
+    this.clock = options.clock;
+    this.random = options.random;
+    this.canary = options.canary;
+    this.#tickOffset = -options.clock.monotonic();
+  }
+
+  tick(): number {
+    return this.clock.monotonic() + this.#tickOffset;
+  }
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  /** The wall-clock time of a tick that may be past: things happen when they are due, not when somebody looks. */
+  wallTimeOf(tick: number): number {
+    return this.now() - (this.tick() - tick);
+  }
+
+  async until(tick: number): Promise<void> {
+    for (let left = tick - this.tick(); left > 0; left = tick - this.tick()) await delay(this.clock, left);
+  }
+
+  sequence(): number {
+    return this.#nextSequence++;
+  }
+
+  uuid(): string {
+    return uuid(this.random);
+  }
+
+  secret(): string {
+    return `${this.canary}-${Buffer.from(this.random.bytes(20)).toString("hex")}`;
+  }
+
+  beginOperation(type: OperationRecord["type"], resourceId: string): OperationRecord {
+    this.#forgetTheOld();
+    const operation: OperationRecord = {
+      id: this.uuid(),
+      type,
+      resourceId,
+      correlationId: this.uuid(),
+      startedAt: this.now(),
+      startedTick: this.tick(),
+      state: "in progress",
+      updatedAt: this.now(),
+    };
+    this.operations.set(operation.id, operation);
+    return operation;
+  }
+
+  #forgetTheOld(): void {
+    const before = this.tick() - MEMORY_MS;
+    for (const [id, { startedTick }] of this.operations) {
+      if (startedTick >= before) break;
+      if (!this.attempts.has(id)) this.operations.delete(id);
+    }
+    for (const [id, tick] of this.deleted) {
+      if (tick >= before) break;
+      this.deleted.delete(id);
+    }
+  }
+
+  snapshot(): SandboxSnapshot {
+    return structuredClone({
+      version: 1,
+      tick: this.tick(),
+      savedAt: this.now(),
+      nextSequence: this.#nextSequence,
+      switches: this.switches,
+      clients: [...this.clients.values()],
+      tokens: [...this.tokens.values()],
+      instances: [...this.instances.values()],
+      accounts: Array.from(this.accounts.all()),
+      bindings: Array.from(this.bindings.all()),
+      tombstones: [...this.bindings.tombstones(this.tick())],
+      operations: [...this.operations.values()],
+      deleted: [...this.deleted],
+      attempts: [...this.attempts.values()],
+    });
+  }
+
+  /** Fills a world that has had no request yet. The time between the two counts as passed. */
+  restore(saved: SandboxSnapshot): void {
+    const snapshot = structuredClone(saved);
+    this.#tickOffset = snapshot.tick + Math.max(0, this.now() - snapshot.savedAt) - this.clock.monotonic();
+    this.#nextSequence = snapshot.nextSequence;
+    this.switches = { ...defaultSwitches, ...snapshot.switches };
+    for (const client of snapshot.clients) this.clients.set(client.id, client);
+    for (const token of snapshot.tokens) this.tokens.set(token.token, token);
+    for (const instance of snapshot.instances) this.instances.set(instance.id, instance);
+    for (const account of snapshot.accounts) this.accounts.add(account);
+    for (const operation of snapshot.operations) this.operations.set(operation.id, operation);
+    for (const binding of snapshot.bindings) this.bindings.add(this.#relinked(binding));
+    for (const { binding, untilTick } of snapshot.tombstones) this.bindings.bury(this.#relinked(binding), untilTick);
+    for (const [id, tick] of snapshot.deleted) this.deleted.set(id, tick);
+    // Nobody waits for an answer after a restart: what was waited for has been forsaken.
+    for (const attempt of snapshot.attempts) {
+      if (attempt.kind === "create" && attempt.mode !== "background") attempt.isForsaken = true;
+      this.attempts.set(attempt.operationId, attempt);
+    }
+  }
+
+  /** A binding and the list of operations share one record of the binding's last operation. */
+  #relinked(binding: BindingRecord): BindingRecord {
+    binding.lastOperation = this.operations.get(binding.lastOperation.id) ?? binding.lastOperation;
+    return binding;
+  }
+}

@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, type TestContext, test } from "node:test";
+import type { Kube } from "../../src/kube/port.ts";
+import { connect } from "../support/connect.ts";
+import { Gateway, type Treatment } from "../support/gateway.ts";
+import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
+import { startKeyturnUp } from "../support/keyturn-up.ts";
+import { pickTarget } from "../support/pick-target.ts";
+import type { RunningTarget } from "../support/target.ts";
+import { createBinding, deleteBinding, installDefinitions, removeBindingDefinition } from "./bindings.ts";
+import { surviveOutage } from "./outage.ts";
+
+/** The operator as a process, on the embedded server (`npm test`) and on a real one (`npm run test:cluster`). */
+const target = await pickTarget();
+
+function refusal(code: number, reason: string): Treatment {
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", reason, code, message: reason };
+  return { status: code, contentType: "application/json", body: JSON.stringify(status) };
+}
+
+describe(`the operator on the ${target.name} server`, { concurrency: 1, timeout: 180_000 }, () => {
+  let server: RunningTarget;
+  let kube: Kube;
+  before(async () => {
+    server = await target.start();
+    kube = await connect(server.kubeconfig);
+  });
+  after(async () => {
+    await kube.close();
+    await server.stop();
+  });
+
+  const start = (context: TestContext, flags: readonly string[] = [], kubeconfig = server.kubeconfig) =>
+    startKeyturnOperator({ kubeconfig, flags, after: (end) => context.after(end) });
+  const openGateway = async (context: TestContext): Promise<Gateway> => {
+    const gateway = await Gateway.start(server.kubeconfig);
+    context.after(() => gateway.close());
+    return gateway;
+  };
+
+  test("CRDs that are installed later, removed and installed again are picked up each time", async (context) => {
+    await removeBindingDefinition(kube);
+    const operator = start(context);
+    await operator.ready();
+    await operator.logs(/^the kind is not installed/);
+    await installDefinitions(kube);
+    await createBinding(kube, "first");
+    await operator.logs("binding observed", { key: "first" });
+    await removeBindingDefinition(kube);
+    await operator.logs("binding is gone", { key: "first" });
+    await installDefinitions(kube);
+    await createBinding(kube, "second");
+    await operator.logs("binding observed", { key: "second" });
+    await operator.ready();
+    await deleteBinding(kube, "second");
+    await operator.logs("binding is gone", { key: "second" });
+    assert.equal((await operator.stop("SIGINT")).code, 0, operator.text);
+  });
+
+  test("of two on one Lease exactly one leads, and hands over when it is told to leave", async (context) => {
+    await installDefinitions(kube);
+    const flags = ["--leader-elect", "--lease-namespace", "default", "--lease-name", `handover-${process.pid}`];
+    const operators = [start(context, flags), start(context, flags)];
+    const { leader, standby } = await onlyLeader(operators);
+    await createBinding(kube, "led");
+    await leader.logs("binding observed", { key: "led" });
+    assert.deepEqual(standby.lines(/^binding/), [], "a standby works on nothing");
+    const { code, tookMs } = await leader.stop("SIGTERM");
+    assert.equal(code, 0, leader.text);
+    assert.ok(tookMs < 5_000, `leaving took ${tookMs} ms`);
+    assert.equal(leader.lines("released the Lease").length, 1);
+    await standby.until("to lead", async () => (await standby.metric("keyturn_leader")) === 1);
+    await standby.logs("binding observed", { key: "led" });
+    await deleteBinding(kube, "led");
+    await standby.logs("binding is gone", { key: "led" });
+    assert.equal((await standby.stop("SIGTERM")).code, 0, standby.text);
+  });
+
+  test("of two on one Lease the other takes over when the leader is killed, once its term is over", {
+    skip: target.name === "embedded" && "takes the 15 s of a lease: npm run test:cluster",
+  }, async (context) => {
+    const flags = ["--leader-elect", "--lease-namespace", "default", "--lease-name", `killed-${process.pid}`];
+    const { leader, standby } = await onlyLeader([start(context, flags), start(context, flags)]);
+    const killedAt = performance.now();
+    await leader.stop("SIGKILL");
+    await standby.until("to lead", async () => (await standby.metric("keyturn_leader")) === 1);
+    const tookMs = performance.now() - killedAt;
+    // The leader renewed its lease of 15 s at most 2 s before it was killed.
+    assert.ok(tookMs > 12_000, `took over after ${tookMs} ms`);
+    assert.equal((await standby.stop("SIGTERM")).code, 0, standby.text);
+  });
+
+  test("the server goes away and comes back", {
+    skip: target.name === "real" && "has a control plane of its own: operator-outage.test.ts",
+  }, async (context) => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), "keyturn-outage-"));
+    let up = await startKeyturnUp({ dataDirectory });
+    context.after(async () => {
+      await up.stop("SIGINT");
+      rmSync(dataDirectory, { recursive: true, force: true });
+    });
+    const mortal = {
+      kubeconfig: up.ready.kubeconfig,
+      stop: async () => void (await up.stop("SIGKILL")),
+      start: async () => {
+        up = await startKeyturnUp({ dataDirectory });
+      },
+    };
+    await surviveOutage(mortal, (end) => context.after(end));
+  });
+
+  test("credentials that are refused, and a page in the server's place: said once, asked for seldom, and overcome", async (context) => {
+    await installDefinitions(kube);
+    const gateway = await openGateway(context);
+    // A cluster may keep its version to itself; that is no reason not to start.
+    gateway.treat((path) => (path === "/version" ? refusal(403, "Forbidden") : "pass"));
+    const operator = start(context, [], gateway.kubeconfig);
+    await operator.logs("watching", { count: 2 });
+    const page: Treatment = { status: 200, contentType: "text/html", body: "<html>log in</html>" };
+    const cases: readonly (readonly [string, Treatment])[] = [
+      ["Unauthorized", refusal(401, "Unauthorized")],
+      ["Unavailable", page],
+    ];
+    for (const [code, treatment] of cases) {
+      const name = `under-${code.toLowerCase()}`;
+      const told = (): number => operator.lines("cannot watch; trying on").filter((line) => line.code === code).length;
+      gateway.requests.length = 0;
+      gateway.treat(() => treatment);
+      await operator.until(`each of the three watches to tell of ${code}`, async () => told() >= 3);
+      await createBinding(kube, name);
+      assert.equal(told(), 3);
+      assert.ok(gateway.requests.length <= 3 * 5, `${gateway.requests.length} requests for 3 watches`);
+      gateway.treat(() => "pass");
+      await operator.logs("binding observed", { key: name });
+      await deleteBinding(kube, name);
+    }
+    await operator.ready();
+    assert.equal((await operator.stop("SIGTERM")).code, 0, operator.text);
+  });
+
+  test("an operator that is told to stop while it still starts leaves at once, and so does one under fire", async (context) => {
+    const gateway = await openGateway(context);
+    gateway.treat(() => "hang");
+    const starting = start(context, [], gateway.kubeconfig);
+    await starting.until("to ask for the server's version", async () => gateway.requests.length > 0);
+    const left = await starting.stop("SIGTERM");
+    assert.equal(left.code, 0, starting.text);
+    assert.ok(left.tookMs < 1_000, `leaving took ${left.tookMs} ms`);
+    gateway.treat((path) => (path === "/version" ? "pass" : "hang"));
+    const stuck = start(context, ["--leader-elect"], gateway.kubeconfig);
+    await stuck.until("to ask for its Lease", async () => gateway.requests.some((line) => line.includes("leases")));
+    const ended = await stuck.stop("SIGTERM");
+    assert.equal(ended.code, 0, stuck.text);
+    assert.ok(ended.tookMs < 5_000, `leaving took ${ended.tookMs} ms`);
+  });
+
+  test("a Lease in a namespace that is not there is said, and fails readiness", async (context) => {
+    const lost = start(context, ["--leader-elect", "--lease-namespace", "nowhere"]);
+    await lost.logs("cannot reach the Lease");
+    await lost.until("not to be ready", async () => lost.lines("watching").length > 0 && !(await lost.isReady()));
+    assert.equal(await lost.metric("keyturn_leader"), 0);
+    assert.equal((await lost.stop("SIGTERM")).code, 0, lost.text);
+  });
+
+  test("a leader that is cut off from its Lease ends before anybody else may lead", {
+    skip: target.name === "embedded" && "takes the 10 s of a term: npm run test:cluster",
+  }, async (context) => {
+    const gateway = await openGateway(context);
+    const flags = ["--leader-elect", "--lease-name", `cut-off-${process.pid}`];
+    const leader = start(context, flags, gateway.kubeconfig);
+    await leader.until("to lead", async () => (await leader.metric("keyturn_leader")) === 1);
+    const cutOffAt = performance.now();
+    gateway.treat(() => "hang");
+    assert.equal(await leader.ended(), 1, "a leader that cannot renew its Lease ends, and its pod starts anew");
+    const tookMs = performance.now() - cutOffAt;
+    assert.ok(tookMs < 15_000, `ended after ${tookMs} ms`);
+    assert.match(leader.text, /the Lease could not be renewed in time/);
+  });
+});
+
+/** Waits until one of the two leads, and makes sure that the other does not. */
+async function onlyLeader(
+  operators: readonly KeyturnOperator[],
+): Promise<{ readonly leader: KeyturnOperator; readonly standby: KeyturnOperator }> {
+  const [first, second] = operators;
+  assert.ok(first && second);
+  await Promise.all(operators.map((operator) => operator.ready()));
+  const leading = async (): Promise<readonly (number | undefined)[]> =>
+    Promise.all(operators.map((operator) => operator.metric("keyturn_leader")));
+  await first.until("one of the two to lead", async () => (await leading()).includes(1));
+  const values = await leading();
+  assert.deepEqual([...values].sort(), [0, 1]);
+  return values[0] === 1 ? { leader: first, standby: second } : { leader: second, standby: first };
+}

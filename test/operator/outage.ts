@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { connect } from "../support/connect.ts";
+import { startKeyturnOperator } from "../support/keyturn-operator.ts";
+import { createBinding, deleteBinding, installDefinitions } from "./bindings.ts";
+
+/** A server that can be taken away and brought back where it was. */
+export interface MortalServer {
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** The operator outlives the server, goes on when it is back, and sees what it has missed, each change once. */
+export async function surviveOutage(server: MortalServer, after: (end: () => Promise<void>) => void): Promise<void> {
+  const kube = await connect(server.kubeconfig);
+  after(() => kube.close());
+  await installDefinitions(kube);
+  await createBinding(kube, "before");
+  const operator = startKeyturnOperator({ kubeconfig: server.kubeconfig, after });
+  await operator.logs("binding observed", { key: "before" });
+  await operator.ready();
+  await server.stop();
+  await operator.logs("cannot watch; trying on", { count: 2 });
+  assert.equal(await operator.isReady(), true, "a short outage is no reason to be taken out");
+  await server.start();
+  await createBinding(kube, "after");
+  await deleteBinding(kube, "before");
+  await operator.logs("binding observed", { key: "after" });
+  await operator.logs("binding is gone", { key: "before" });
+  await operator.ready();
+  const seen = operator.lines("binding observed").map((line) => line.key);
+  assert.deepEqual([...seen].sort(), ["after", "before"], "what did not change was not looked at again");
+  assert.deepEqual(operator.lines(/failed/), []);
+  const { code, tookMs } = await operator.stop("SIGTERM");
+  assert.equal(code, 0, operator.text);
+  assert.ok(tookMs < 5_000, `leaving took ${tookMs} ms`);
+}
