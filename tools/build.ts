@@ -8,7 +8,8 @@ await rm(join(root, "dist"), { recursive: true, force: true });
 const { code } = await runCommand("tsc", ["-p", "tsconfig.build.json"]);
 if (code === 0) {
   // Read at run time, so the compiler does not know of them.
-  for (const file of globSync("**/*.generated.json", { cwd: join(root, "src") })) {
+  const exclude = ["**/recorded/**"];
+  for (const file of globSync("**/*.generated.json", { cwd: join(root, "src"), exclude })) {
     await copyFile(join(root, "src", file), join(root, "dist", file));
   }
   await chmod(join(root, "dist", "main.js"), 0o755);

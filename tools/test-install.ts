@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { root, runCommand } from "./run.ts";
+import { startKeyturnUp } from "../test/support/keyturn-up.ts";
+import { type Finished, root, runCommand } from "./run.ts";
 
 /**
  * `npm run test:install`: a fresh clone installs with each npm that people have, from the lock file alone, and the
@@ -33,10 +34,21 @@ async function install(folder: string, version: string): Promise<string | undefi
   if (ci.code !== 0) return ci.output;
   const node = await runCommand(join(folder, "node_modules", ".bin", "node"), ["--version"], true);
   if (!node.output.startsWith("v24.")) return `the scripts would run on Node ${node.output.trim()}, not on 24`;
-  const help = await runCommand(
-    "npx",
-    ["--yes", `npm@${version}`, "--prefix", folder, "run", "--silent", "keyturn", "--", "--help"],
-    true,
-  );
-  return help.code === 0 && help.output.includes("Usage:") ? undefined : help.output;
+  const npm = (words: readonly string[]): Promise<Finished> =>
+    runCommand("npx", ["--yes", `npm@${version}`, "--prefix", folder, ...words], true);
+  const help = await npm(["run", "--silent", "keyturn", "--", "--help"]);
+  if (help.code !== 0 || !help.output.includes("Usage:")) return help.output;
+  const build = await npm(["run", "--silent", "build"]);
+  return build.code === 0 ? tryBuilt(folder) : build.output;
+}
+
+/** What ships is the compiled code: it must start, and find the files it reads at run time. */
+async function tryBuilt(folder: string): Promise<string | undefined> {
+  try {
+    const up = await startKeyturnUp({ dataDirectory: folder, main: join(folder, "dist", "main.js") });
+    const code = await up.stop("SIGTERM");
+    return code === 0 ? undefined : `the built keyturn up ended with ${code}: ${up.output().stderr}`;
+  } catch (error) {
+    return String(error);
+  }
 }
