@@ -82,10 +82,10 @@ function withAddresses(object: KubeObject, old: KubeObject | undefined): KubeObj
   return {
     ...object,
     spec: {
-      ...fill(spec, { ipFamilyPolicy: isByHand ? "RequireDualStack" : "SingleStack" }),
+      ...fill(spec, { ipFamilyPolicy: before.ipFamilyPolicy ?? (isByHand ? "RequireDualStack" : "SingleStack") }),
       clusterIP: address,
       clusterIPs: spec.clusterIPs ?? [address],
-      ipFamilies: spec.ipFamilies ?? (isByHand ? ["IPv4", "IPv6"] : [family]),
+      ipFamilies: spec.ipFamilies ?? before.ipFamilies ?? (isByHand ? ["IPv4", "IPv6"] : [family]),
       ...(ports.length > 0 && { ports }),
     },
   };

@@ -14,12 +14,18 @@ function kindOf(group: string, version: string, kind: string): DecodedKind {
 const deployment = kindOf("apps", "v1", "Deployment");
 const secret = kindOf("", "v1", "Secret");
 const configMap = kindOf("", "v1", "ConfigMap");
+const lease = kindOf("coordination.k8s.io", "v1", "Lease");
 
 const inSpec = (spec: Json): JsonObject => ({ spec });
 const inPod = (spec: Json): JsonObject => ({ spec: { template: { spec } } });
 
 /** [kind, object, what Kubernetes 1.36 said after "X in version … cannot be handled as a X: "] */
 const REFUSALS: readonly (readonly [DecodedKind, JsonObject, string])[] = [
+  [
+    lease,
+    inSpec({ renewTime: "2026-01-02T03:04:05Z" }),
+    'parsing time "2026-01-02T03:04:05Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
+  ],
   [
     deployment,
     inSpec({ replicas: "x" }),
