@@ -44,7 +44,7 @@ function defineGroup(group: BehaviourGroup, target: Target, attempt: Attempt): v
     for (const behaviour of group.behaviours) {
       const exception = exceptions.find((e) => e.server === target.name && e.behaviour === fullName(group, behaviour));
       const name = exception ? `${behaviour.name} (known to differ)` : behaviour.name;
-      test(name, { timeout: 60_000 }, () => {
+      test(name, { timeout: 120_000 }, () => {
         return exception ? holdToDifference(exception, attempt(behaviour)) : attempt(behaviour);
       });
     }

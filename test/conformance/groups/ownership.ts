@@ -8,10 +8,13 @@ import { isGone } from "../watching.ts";
 import { makeWidget, widgets } from "../widgets.ts";
 import type { World } from "../world.ts";
 
+/** A real garbage collector looks for new kinds every 30 s only, and hears of no owner of a kind it does not know. */
+const COLLECTOR_PATIENCE_MS = 90_000;
+
 async function untilSecretGone(world: World, namespace: string): Promise<void> {
-  await eventually("the Secret to be collected", async () => {
-    return (await isGone(world.kube.get(secrets, { namespace, name: "published" }))) || undefined;
-  });
+  const probe = async (): Promise<true | undefined> =>
+    (await isGone(world.kube.get(secrets, { namespace, name: "published" }))) || undefined;
+  await eventually("the Secret to be collected", probe, COLLECTOR_PATIENCE_MS);
 }
 
 const finalizer = "conformance.keyturn.dev/outside";
