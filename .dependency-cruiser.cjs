@@ -70,6 +70,23 @@ module.exports = {
       ],
       "commands sit on top",
     ),
+    layer(
+      "simulation",
+      [
+        "base",
+        "api",
+        "kube",
+        "engine",
+        "runtime",
+        "providers",
+        "publish",
+        "report",
+        "reconcile",
+        "embedded",
+        "sandbox",
+      ],
+      "a world for production code, without its commands",
+    ),
     {
       name: "main-is-the-top",
       severity: "error",

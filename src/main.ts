@@ -33,19 +33,23 @@ const world: World = {
   stdout: output(process.stdout),
   stderr: output(process.stderr),
   onStop: (callback) => {
-    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => callback(signal));
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => callback(signal));
   },
 };
 
 // A reader that has gone (`keyturn crds | head`) is no fault of ours.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
-  throw error;
+  process.stderr.write(`keyturn: the output cannot be written: ${error.message}\n`);
+  process.exit(1);
 });
 
 // Nor is a log that nobody reads any more a reason to leave keys unturned.
 process.stderr.on("error", () => {});
 
 const commands = [upCommand, operatorCommand, crdsCommand, versionCommand];
+const code = await run(commands, process.argv.slice(2), world);
+// What was written is out, or the handler above has said why not.
+await new Promise((resolve) => process.stdout.write("", resolve));
 // Not exitCode: a socket that somebody forgot must not keep the process.
-process.exit(await run(commands, process.argv.slice(2), world));
+process.exit(code);

@@ -61,7 +61,11 @@ stream.on("test:summary", (data) => {
   console.log(
     `${mark} ${file}  ${passed} passed${failed > 0 ? `, ${failed} FAILED` : ""}  ${seconds(data.duration_ms)}`,
   );
-  if (!data.success && failed === 0) failures.push(`${file}: the file itself failed`);
+  if (!data.success && passed === data.counts.tests - data.counts.skipped - data.counts.todo) {
+    failures.push(
+      `${file}: every test passed, and yet the file failed: something was left open, or threw outside a test`,
+    );
+  }
 });
 stream.on("data", () => {});
 await new Promise((resolve) => stream.on("end", resolve));

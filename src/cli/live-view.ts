@@ -6,6 +6,7 @@ import type { Output } from "./command.ts";
 
 /** Kinds whose every change would drown the rest. */
 const SILENT = new Set(["Lease", "Event", "ControllerRevision", "ServiceAccount"]);
+const WORKLOADS = new Set(["Deployment", "ReplicaSet", "StatefulSet"]);
 const PICTURES: Readonly<Record<FeedEvent["type"], string>> = { ADDED: "+", MODIFIED: "~", DELETED: "-" };
 
 export interface LiveViewOptions {
@@ -60,11 +61,12 @@ export class LiveView {
     const name = `${object.kind} ${keyOf(object.metadata)}`;
     const state = stateOf(object);
     // A change of what this line does not show is not worth a line.
-    if (type === "MODIFIED" && this.#last.get(name) === state) return;
+    if (type === "MODIFIED" && state !== "" && this.#last.get(name) === state) return;
     if (type === "DELETED") this.#last.delete(name);
     else this.#last.set(name, state);
     const time = new Date(clock.now()).toISOString().slice(11, 19);
-    output.write(`${time}  ${PICTURES[type]} ${name}${state === "" || type === "DELETED" ? "" : `  ${state}`}\n`);
+    const words = type === "DELETED" ? "" : state === "" && type === "MODIFIED" ? "changed" : state;
+    output.write(`${time}  ${PICTURES[type]} ${name}${words === "" ? "" : `  ${words}`}\n`);
   }
 }
 
@@ -90,7 +92,7 @@ function stateOf(object: KubeObject): string {
   if (object.metadata.deletionTimestamp !== undefined) return "being deleted";
   const status = (object.status ?? {}) as Status;
   const { replicas } = (object.spec ?? {}) as { readonly replicas?: number };
-  if (replicas !== undefined) {
+  if (replicas !== undefined && WORKLOADS.has(object.kind)) {
     const updated = object.kind === "ReplicaSet" ? "" : `, ${status.updatedReplicas ?? 0} updated`;
     return `${status.readyReplicas ?? 0} of ${replicas} ready${updated}`;
   }

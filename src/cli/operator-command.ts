@@ -1,3 +1,4 @@
+import { UsageError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../runtime/http-endpoints.ts";
 import { Metrics } from "../runtime/metrics.ts";
@@ -74,10 +75,17 @@ function electionOf(
   { access }: OpenCluster,
 ): { namespace: string; name: string; identity: string } {
   return {
-    namespace: flags.text("lease-namespace") ?? access.namespace,
-    name: flags.text("lease-name") ?? "keyturn",
+    namespace: objectName("lease-namespace", flags.text("lease-namespace") ?? access.namespace),
+    name: objectName("lease-name", flags.text("lease-name") ?? "keyturn"),
     identity: world.hostName,
   };
+}
+
+function objectName(flag: string, name: string): string {
+  if (/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name)) return name;
+  throw new UsageError(
+    `--${flag}: "${name}" cannot be a name in Kubernetes: lower-case letters, digits, dots and dashes`,
+  );
 }
 
 function addClosingSteps(shutdown: Shutdown, { kube }: OpenCluster, endpoints: HttpEndpoints | undefined): void {

@@ -11,5 +11,10 @@ export async function writePrivateFile(path: string, content: string): Promise<v
   } finally {
     await file.close();
   }
-  await rename(partial, path);
+  try {
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
 }

@@ -53,6 +53,7 @@ interface Start {
 
 async function start(options: Start): Promise<void> {
   const { folder, flags, world, shutdown } = options;
+  const readyFile = await clearReadyFile(flags, world);
   const parts = await assemble(options);
   const { server, kube, operator } = parts;
   const isNew = server.store.list("customresourcedefinitions.apiextensions.k8s.io").length === 0;
@@ -67,11 +68,15 @@ async function start(options: Start): Promise<void> {
   operator.start();
   await operator.synced();
   const kubeconfig = join(folder, "kubeconfig");
-  world.stdout.write(banner(kubeconfig, parts, { isEphemeral: flags.isOn("ephemeral") }));
+  const hasExamples =
+    server.store.get("deployments.apps", "shop/orders") !== undefined || (isNew && flags.isOn("examples"));
+  world.stdout.write(banner(kubeconfig, parts, { isEphemeral: flags.isOn("ephemeral"), hasExamples }));
   if (!flags.isOn("quiet")) view.start();
   shutdown.addStep({ name: "live view", boundMs: 100, run: () => view.stop() });
   if (isNew && flags.isOn("examples")) await installExamples(kube);
-  await announceReady(flags, world, { kubeconfig, parts });
+  if (readyFile === undefined) return;
+  await announceReady(readyFile, world, { kubeconfig, parts });
+  shutdown.addStep({ name: "ready file", boundMs: 100, run: () => rm(readyFile, { force: true }) });
 }
 
 async function assemble({ folder, flags, world, logger, shutdown }: Start): Promise<Parts> {
@@ -150,26 +155,39 @@ async function prepareFolder(flags: Flags, world: World): Promise<string> {
   return folder;
 }
 
+/** A file of an earlier run would tell a script where things were: it goes first, which also shows that it can be written. */
+async function clearReadyFile(flags: Flags, world: World): Promise<string | undefined> {
+  const file = flags.text("ready-file");
+  if (file === undefined) return undefined;
+  const path = isAbsolute(file) ? file : resolve(world.workingDirectory, file);
+  try {
+    await writePrivateFile(path, "");
+    await rm(path);
+  } catch (error) {
+    throw new UsageError(`cannot write --ready-file ${path}: ${messageOf(error)}`, error);
+  }
+  return path;
+}
+
 async function announceReady(
-  flags: Flags,
+  path: string,
   world: World,
   { kubeconfig, parts }: { readonly kubeconfig: string; readonly parts: Parts },
 ): Promise<void> {
-  const file = flags.text("ready-file");
-  if (file === undefined) return;
-  const path = isAbsolute(file) ? file : resolve(world.workingDirectory, file);
   const content = {
     kubeconfig,
     api: parts.serving.url,
     ...(parts.endpoints && { metrics: `http://${parts.endpoints.address}` }),
     processId: world.processId,
   };
-  await writePrivateFile(path, `${JSON.stringify(content, null, 2)}\n`).catch((error: unknown) => {
-    throw new UsageError(`cannot write --ready-file ${path}: ${messageOf(error)}`, error);
-  });
+  await writePrivateFile(path, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-function banner(kubeconfig: string, parts: Parts, { isEphemeral }: { readonly isEphemeral: boolean }): string {
+function banner(
+  kubeconfig: string,
+  parts: Parts,
+  { isEphemeral, hasExamples }: { readonly isEphemeral: boolean; readonly hasExamples: boolean },
+): string {
   const metrics = parts.endpoints ? `  metrics     http://${parts.endpoints.address}/metrics\n` : "";
   return `
 Keyturn is up.
@@ -180,12 +198,15 @@ ${metrics}  state       ${isEphemeral ? "nothing is kept" : parts.folder}
 
 Try, in another terminal:
 
-  export KUBECONFIG=${kubeconfig}
+  export KUBECONFIG=${shellWord(kubeconfig)}
   kubectl get pods -A -w
   kubectl get servicebindings
-  kubectl -n shop rollout restart deployment/orders
-
+${hasExamples ? "  kubectl -n shop rollout restart deployment/orders\n" : ""}
 Ctrl-C stops it.${isEphemeral ? "" : " The next start goes on from here."} What happens now:
 
 `;
 }
+
+/** As a shell reads it: quoted only where it has to be. */
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

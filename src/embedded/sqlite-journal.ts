@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { UsageError } from "../base/errors.ts";
 import type { KubeObject } from "../kube/objects.ts";
@@ -73,6 +74,9 @@ export class SqliteJournal implements Journal {
 function openExclusively(path: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
+    // Made first, so that neither it nor the log beside it, which copies its mode, is ever readable for others.
+    closeSync(openSync(path, "a", 0o600));
+    chmodSync(path, 0o600);
     database = new DatabaseSync(path);
     // Exclusive locking keeps a second process out, and spares the shared-memory file.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");

@@ -1,10 +1,11 @@
-import type { ActiveKey, Decision, KnownKey, Pending, RetiredKey, State } from "./model.ts";
+import type { ActiveKey, Decision, KnownKey, Pending, Request, RetiredKey, State } from "./model.ts";
 
 /** What a step changes in the resource, once its effects are known. */
 export type Change =
   | { readonly kind: "addFinalizer" }
   | { readonly kind: "intend"; readonly next: Pending; readonly retire: readonly RetiredKey[] }
   | { readonly kind: "recordId"; readonly id: string }
+  | { readonly kind: "recordRequest"; readonly request: Request }
   /** External-name, and with it the request that the pending key fulfils. */
   | { readonly kind: "activate"; readonly id: string }
   | { readonly kind: "commit"; readonly key: KnownKey; readonly replacedAt: number }
@@ -27,13 +28,10 @@ export function advance(state: State, change: Change): State {
       };
     case "recordId":
       return state.pending ? { ...state, pending: { ...state.pending, id: change.id } } : state;
+    case "recordRequest":
+      return recordRequest(state, change.request);
     case "activate":
-      return {
-        ...state,
-        externalName: change.id,
-        request: undefined,
-        fulfilled: state.request?.value ?? state.fulfilled,
-      };
+      return { ...state, externalName: change.id, request: undefined };
     case "commit":
       return commit(state, change);
     case "undo":
@@ -45,6 +43,15 @@ export function advance(state: State, change: Change): State {
   }
 }
 
+/** The key that is being replaced anyway goes at once if it turns out to be compromised. */
+function recordRequest(state: State, { value, isCompromised }: Request): State {
+  if (!state.pending) return state;
+  const retired = state.retired.map((key): RetiredKey => {
+    return isCompromised && key.id === state.active?.id ? { ...key, cause: "compromised", overlapMs: 0 } : key;
+  });
+  return { ...state, retired, pending: { ...state.pending, fulfils: value } };
+}
+
 /** The pending key becomes the active one; what it replaces has been replaced from the moment of its publication. */
 function commit(state: State, { key, replacedAt }: Extract<Change, { kind: "commit" }>): State {
   const { pending } = state;
@@ -54,11 +61,13 @@ function commit(state: State, { key, replacedAt }: Extract<Change, { kind: "comm
   const retired = state.retired
     .filter((one) => one.id !== id)
     .map((one) => ({ ...one, replacedAt: one.replacedAt ?? replacedAt }));
-  return { ...state, active, pending: undefined, retired, postponedUntil: undefined };
+  const fulfilled = pending.fulfils ?? state.fulfilled;
+  return { ...state, active, pending: undefined, retired, fulfilled, postponedUntil: undefined };
 }
 
 /** The old key was never anything but active: it leaves the retired ones, and the new one takes its place there. */
 function undo(state: State, { retire, postponedUntil }: Extract<Change, { kind: "undo" }>): State {
   const others = state.retired.filter((key) => key.id !== state.active?.id);
-  return { ...state, pending: undefined, retired: [...others, retire], postponedUntil };
+  const fulfilled = state.pending?.fulfils ?? state.fulfilled;
+  return { ...state, pending: undefined, retired: [...others, retire], fulfilled, postponedUntil };
 }

@@ -15,6 +15,8 @@ export interface Departure {
   /** A create that was sent before may still land until then. */
   readonly settledAt: number;
   readonly isPaused: boolean;
+  /** The local clock cannot be trusted: nobody can tell whether what was sent has landed. */
+  readonly isSkewed: boolean;
 }
 
 export type DepartureStep =
@@ -43,6 +45,7 @@ export function decideDeletion(departure: Departure): DepartureStep {
   const next = first.length > 0 ? first : removable;
   if (next.length > 0) return { kind: "remove", ids: next.map((key) => key.id) };
   if (ours.length > 0) return { kind: "wait", until: now + POLL_MS, reason: "KeyBeingDeleted" };
+  if (state.pending && departure.isSkewed) return { kind: "wait", until: now + 6 * POLL_MS, reason: "Settling" };
   if (state.pending && now < departure.settledAt)
     return { kind: "wait", until: departure.settledAt, reason: "Settling" };
   return { kind: "release" };

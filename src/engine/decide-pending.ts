@@ -1,5 +1,6 @@
-import { intend, nextPending } from "./intend.ts";
+import { intend, nextPending, requestOf } from "./intend.ts";
 import type { Decision, Pending, RetiredKey, SeenKey, Situation } from "./model.ts";
+import { seenKeys } from "./seen-keys.ts";
 
 /** How long to leave a key alone that is being made, before asking again. */
 const POLL_MS = 10_000;
@@ -12,13 +13,17 @@ export function decidePending(situation: Situation): Decision {
   const { state, observation } = situation;
   const { pending } = state;
   if (!pending) throw new TypeError("there is nothing pending");
+  // The old key's life is counted from its replacement: a wrong clock must not write down when that was.
+  if (situation.surroundings.isSkewed && state.active) return untilClocksAgree(situation);
   if (observation.published !== undefined) return conclude(situation, observation.published);
   if (!observation.outside && !observation.wroteIntent) return { kind: "look" };
-  const own = (observation.outside ?? []).filter((key) => key.sequence === pending.sequence);
+  const own = seenKeys(observation).filter((key) => key.sequence === pending.sequence);
+  const hint = hintsOf(situation).find((id) => !own.some((key) => key.id === id) && !observation.observed.has(id));
+  if (hint !== undefined) return { kind: "observe", id: hint };
   const winner = chooseWinner(situation, own);
   if (winner) return withWinner(situation, pending, winner);
   const failed = own.find((key) => key.state === "failed");
-  if (failed) return { kind: "removeFailed", id: failed.id };
+  if (failed) return removeFailed(situation, failed.id);
   const making = own.find((key) => key.state === "creating");
   if (making) return whileMaking(situation, pending, making.id);
   const isNameTaken = (observation.outside ?? []).some(
@@ -28,12 +33,23 @@ export function decidePending(situation: Situation): Decision {
   return pending.id === undefined ? { kind: "create" } : withRecordedId(situation, pending.id);
 }
 
-/** The key that the Secret already holds wins, then the one that was written down, then the oldest. */
-function chooseWinner({ state, observation }: Situation, own: readonly SeenKey[]): SeenKey | undefined {
+/**
+ * The ids under which the key of this intent may already be known, the surest first: in the Secret, in the external-name,
+ * written down. Lists may lag behind all of them, and a key that was published must not be taken for a duplicate.
+ */
+function hintsOf({ state, observation }: Situation): readonly string[] {
+  const { pending, active, externalName } = state;
+  const published = observation.secret?.sequence === pending?.sequence ? observation.secret?.keyId : undefined;
+  const activated = externalName === active?.id ? undefined : externalName;
+  return observation.wroteIntent ? [] : [published, activated, pending?.id].filter((id) => id !== undefined);
+}
+
+/** The key that is known already wins, then the oldest. */
+function chooseWinner(situation: Situation, own: readonly SeenKey[]): SeenKey | undefined {
   const ready = own.filter((key) => key.state === "ready");
-  const published = observation.secret?.sequence === state.pending?.sequence ? observation.secret?.keyId : undefined;
+  const [hinted] = hintsOf(situation).flatMap((id) => ready.find((key) => key.id === id) ?? []);
   const [oldest] = [...ready].sort((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0) || (a.id < b.id ? -1 : 1));
-  return ready.find((key) => key.id === published) ?? ready.find((key) => key.id === state.pending?.id) ?? oldest;
+  return hinted ?? oldest;
 }
 
 function withWinner(situation: Situation, pending: Pending, { id, name, createdAt }: SeenKey): Decision {
@@ -64,9 +80,22 @@ function withWinner(situation: Situation, pending: Pending, { id, name, createdA
 }
 
 function conclude({ state }: Situation, id: string): Decision {
-  const asks = state.request !== undefined && state.request.value !== state.fulfilled;
-  return state.externalName === id && !asks ? { kind: "commit", id } : { kind: "activate", id };
+  const request = requestOf(state);
+  if (request && state.pending?.fulfils !== request.value) return { kind: "recordRequest", request };
+  return state.externalName === id && !request ? { kind: "commit", id } : { kind: "activate", id };
 }
+
+/** A create that was not heard of for long counts as failed; how long is told by a clock that must be trusted. */
+export function removeFailed(situation: Situation, id: string): Decision {
+  return situation.surroundings.isSkewed ? untilClocksAgree(situation) : { kind: "removeFailed", id };
+}
+
+/** Looks at the clocks again in a minute. */
+export const untilClocksAgree = ({ surroundings }: Situation): Decision => ({
+  kind: "wait",
+  until: surroundings.now + 6 * POLL_MS,
+  reason: "ClockSkewed",
+});
 
 function whileMaking({ surroundings }: Situation, pending: Pending, id: string): Decision {
   if (pending.id !== id) return { kind: "recordId", id };
@@ -79,7 +108,7 @@ function withRecordedId(situation: Situation, id: string): Decision {
   if (asked === undefined) return { kind: "observe", id };
   if (asked === "gone") return { kind: "create" };
   if (asked.state === "ready") return withWinner(situation, situation.state.pending as Pending, asked);
-  if (asked.state === "failed") return { kind: "removeFailed", id };
+  if (asked.state === "failed") return removeFailed(situation, id);
   if (asked.state === "deleting") return intend(situation, nextPending(situation), "NameTaken");
   return { kind: "wait", until: situation.surroundings.now + POLL_MS, reason: "KeyBeingMade" };
 }

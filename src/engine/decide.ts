@@ -1,7 +1,8 @@
 import { deletionInstant, rotationInstant } from "./dates.ts";
-import { decidePending } from "./decide-pending.ts";
-import { foundKeys, intend, nextPending } from "./intend.ts";
+import { decidePending, removeFailed, untilClocksAgree } from "./decide-pending.ts";
+import { foundKeys, intend, nextPending, requestOf } from "./intend.ts";
 import type { Decision, Pending, SeenKey, Situation, WaitReason } from "./model.ts";
+import { seenKeys } from "./seen-keys.ts";
 
 /**
  * The rotation engine: from a policy, what the resource says and what was seen, to the one next step. A chain of named
@@ -29,23 +30,36 @@ const finalizerFirst: Check = ({ state }) => (state.hasFinalizer ? undefined : {
 /** A live key with a higher sequence than the status knows: the status is from the past, and the key is the newest. */
 const statusFromThePast: Check = (situation) => {
   const { state, observation, surroundings } = situation;
-  const newest = (observation.outside ?? [])
+  const proof = publishedLater(situation);
+  if (proof) return proof;
+  const newest = seenKeys(observation)
     .filter((key) => key.state === "ready" && (key.sequence ?? 0) > state.sequence)
     .sort((a, b) => (b.sequence ?? 0) - (a.sequence ?? 0) || (a.id < b.id ? -1 : 1))[0];
   if (newest?.sequence === undefined) return undefined;
+  if (surroundings.isSkewed) return untilClocksAgree(situation);
   const next: Pending = {
     name: newest.name,
     sequence: newest.sequence,
     since: surroundings.now,
     id: newest.id,
     madeFrom: surroundings.madeFrom,
+    fulfils: undefined,
   };
   const decision = intend(situation, next, "StatusFromThePast");
   const others = unknownTo(situation, observation.outside ?? [], newest.id).filter(
     (key) => isAlive(key) && key.id !== state.active?.id,
   );
-  return { ...decision, retire: [...decision.retire, ...foundKeys(situation, others, newest.sequence)] };
+  return { ...decision, retire: [...decision.retire, ...foundKeys(situation, others, newest)] };
 };
+
+/** A Secret with a later key than the status knows is looked into, by id too: lists may lag behind. */
+function publishedLater({ state, observation }: Situation): Decision | undefined {
+  const { keyId, sequence = 0 } = observation.secret ?? {};
+  if (keyId === undefined || sequence <= state.sequence) return undefined;
+  if (!observation.outside) return { kind: "look" };
+  const isKnown = observation.observed.has(keyId) || observation.outside.some((key) => key.id === keyId);
+  return isKnown ? undefined : { kind: "observe", id: keyId };
+}
 
 const pending: Check = (situation) => (situation.state.pending ? decidePending(situation) : undefined);
 
@@ -54,8 +68,9 @@ const unknownKeys: Check = (situation) => {
   if (!observation.outside || !state.active) return undefined;
   const unknown = unknownTo(situation, observation.outside, state.active.id);
   const failed = unknown.find((key) => key.state === "failed");
-  if (failed) return { kind: "removeFailed", id: failed.id };
-  const keys = foundKeys(situation, unknown.filter(isAlive), state.active.sequence);
+  if (failed) return removeFailed(situation, failed.id);
+  const keys = foundKeys(situation, unknown.filter(isAlive), state.active);
+  if (keys.length > 0 && situation.surroundings.isSkewed) return untilClocksAgree(situation);
   return keys.length > 0 ? { kind: "retire", keys } : undefined;
 };
 
@@ -101,7 +116,7 @@ const clockSkewed: Check = ({ surroundings, ...rest }) =>
   surroundings.isSkewed ? wait(nextCheck({ surroundings, ...rest }), "ClockSkewed") : undefined;
 
 const compromised: Check = (situation) =>
-  requestOf(situation)?.isCompromised ? intend(situation, nextPending(situation), "Compromised") : undefined;
+  requestOf(situation.state)?.isCompromised ? intend(situation, nextPending(situation), "Compromised") : undefined;
 
 const specChanged: Check = (situation) => {
   const { state, surroundings } = situation;
@@ -111,7 +126,7 @@ const specChanged: Check = (situation) => {
 
 const forced: Check = (situation) => {
   const { state, policy, surroundings } = situation;
-  if (surroundings.isFrozen || !requestOf(situation)) return undefined;
+  if (surroundings.isFrozen || !requestOf(state)) return undefined;
   const forcedKeys = state.retired.filter((key) => key.cause === "forced");
   if (forcedKeys.length < policy.maxForced) return intend(situation, nextPending(situation), "Forced");
   return undefined;
@@ -124,9 +139,11 @@ const due: Check = (situation) => {
   return intend(situation, nextPending(situation), "RotationDue");
 };
 
+/** Before a key is published again, a look outside tells whether it still is the newest. */
 const secretDamaged: Check = ({ state, observation, policy }) => {
   if (!policy.publishes || !observation.secret || !state.active) return undefined;
   if (observation.secret.keyId === state.active.id) return undefined;
+  if (!observation.outside) return { kind: "look" };
   return { kind: "republish", id: state.active.id };
 };
 
@@ -155,8 +172,8 @@ const checks: readonly Check[] = [
   statusFromThePast,
   pending,
   firstKey,
-  externalNameChanged,
   driftCheck,
+  externalNameChanged,
   unknownKeys,
   activeKeyGone,
   clockSkewed,
@@ -168,11 +185,6 @@ const checks: readonly Check[] = [
   expired,
   vanished,
 ];
-
-/** A request that was not fulfilled yet; each value asks once. */
-function requestOf({ state }: Situation): Situation["state"]["request"] {
-  return state.request && state.request.value !== state.fulfilled ? state.request : undefined;
-}
 
 /** When there will be something to do, as far as can be told now. */
 export function nextInstant(situation: Situation): number {

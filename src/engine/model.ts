@@ -49,6 +49,8 @@ export interface Pending {
   /** Known before the credentials where the outside works asynchronously, and for a key that is to be adopted. */
   readonly id: string | undefined;
   readonly madeFrom: string;
+  /** The value of the request that this key fulfils: kept here until the commit, since activation takes it away. */
+  readonly fulfils: string | undefined;
 }
 
 /** What a person asked for by annotation. */
@@ -165,6 +167,8 @@ export type Decision =
     }
   | { readonly kind: "create" }
   | { readonly kind: "recordId"; readonly id: string }
+  /** A request that came while the key was being made: it is fulfilled by it too. */
+  | { readonly kind: "recordRequest"; readonly request: Request }
   | { readonly kind: "publish"; readonly id: string }
   | { readonly kind: "activate"; readonly id: string }
   | { readonly kind: "commit"; readonly id: string }

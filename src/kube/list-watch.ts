@@ -68,6 +68,8 @@ interface ListWatchTuning {
   readonly watchSeconds?: readonly [number, number];
   /** Without contact for this long, the cache counts as stale. */
   readonly staleAfterMs?: number;
+  /** The same while attempts to reach the server fail: then silence needs no more proof. */
+  readonly staleInTroubleMs?: number;
   readonly timing?: Timing;
 }
 
@@ -123,6 +125,7 @@ const DEFAULT_TUNING = {
   idleMs: [120_000, 180_000],
   watchSeconds: [240, 480],
   staleAfterMs: 300_000,
+  staleInTroubleMs: 90_000,
   timing: DEFAULT_TIMING,
 } as const satisfies ListWatchTuning;
 
@@ -157,6 +160,7 @@ class Driver<R> implements ListWatch {
   }
 
   state(): ListWatchSnapshot {
+    const { staleAfterMs, staleInTroubleMs } = this.#tuning;
     const { phase, served, failures } = this.#state;
     return {
       phase: phase.kind,
@@ -164,7 +168,7 @@ class Driver<R> implements ListWatch {
       served,
       ready: this.#synced || !served,
       lastContactAt: this.#contact.lastAt,
-      stale: this.#contact.silentMs > this.#tuning.staleAfterMs,
+      stale: this.#contact.silentMs > (this.#contact.trouble === undefined ? staleAfterMs : staleInTroubleMs),
       trouble: this.#contact.trouble,
       objects: this.#options.cache.size,
       failures,

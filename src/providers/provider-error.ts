@@ -31,7 +31,8 @@ const RULES: Readonly<Record<ProviderErrorCode, RetryRule>> = {
   ProviderRefused: backoff,
   QuotaExceeded: backoff,
   InstanceNotFound: backoff,
-  NameTaken: after(0),
+  // Who took it may be missing from lists for a while yet.
+  NameTaken: after(2000),
   CredentialsUnavailable: never,
   ProviderBusy: backoff,
 };

@@ -37,13 +37,40 @@ export interface PublishedSecret {
   readonly sequence: number | undefined;
   readonly publishedAt: number | undefined;
   readonly fingerprint: string | undefined;
-  /** The data is what its fingerprint says; false where somebody has edited it. */
+  /** The data is what its fingerprint says, and the owner is the one of now; false where somebody has edited it. */
   readonly isSound: boolean;
+  /** What others have put on it, and what cannot be changed: kept by a write over it. */
+  readonly others: OthersMetadata;
 }
+
+interface OthersMetadata {
+  readonly type: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly finalizers: readonly string[];
+  readonly ownerReferences: readonly OwnerReference[];
+}
+
+const NOBODYS: OthersMetadata = { type: "Opaque", labels: {}, annotations: {}, finalizers: [], ownerReferences: [] };
 
 export interface SecretAddress {
   readonly namespace: string;
   readonly name: string;
+}
+
+/** Whose Secret it is. */
+export interface SecretOwner {
+  readonly uid: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** What stays when former Secrets are removed. */
+export interface FormerFilter {
+  /** Where the key is published now. */
+  readonly current: SecretAddress | undefined;
+  /** Keys that somebody may still log in with. */
+  readonly keyIds: ReadonlySet<string>;
 }
 
 export interface Publication {
@@ -53,8 +80,8 @@ export interface Publication {
   readonly sequence: number;
   readonly publishedAt: number;
   readonly data: Redacted<Readonly<Record<string, string>>>;
-  /** The resourceVersion that was read; undefined when there was no Secret. */
-  readonly over: string | undefined;
+  /** The Secret as it was read; undefined when there was none. */
+  readonly over: PublishedSecret | undefined;
 }
 
 const ALLOWED_TYPES: ReadonlySet<string> = new Set(["Opaque", "connection.crossplane.io/v1alpha1"]);
@@ -73,7 +100,7 @@ export class SecretPublisher {
   }
 
   /** Undefined when there is none. Throws `SecretNotOurs`. */
-  async read(address: SecretAddress, ownerUid: string, signal: AbortSignal): Promise<PublishedSecret | undefined> {
+  async read(address: SecretAddress, owner: SecretOwner, signal: AbortSignal): Promise<PublishedSecret | undefined> {
     let secret: KubeObject;
     try {
       secret = await this.#kube.get(secretType, address, { signal });
@@ -81,7 +108,7 @@ export class SecretPublisher {
       if (error instanceof NotFound) return undefined;
       throw error;
     }
-    refuseForeign(secret, ownerUid);
+    refuseForeign(secret, owner);
     const { annotations = {}, resourceVersion = "" } = secret.metadata;
     const fingerprint = annotations[SECRET_MARKS.fingerprint];
     const sequence = annotations[SECRET_MARKS.sequence];
@@ -91,8 +118,44 @@ export class SecretPublisher {
       sequence: sequence === undefined ? undefined : Number(sequence),
       publishedAt: parseInstant(annotations[SECRET_MARKS.publishedAt]),
       fingerprint,
-      isSound: fingerprint !== undefined && fingerprint === this.#fingerprinter.ofData(decode(secret)),
+      isSound:
+        isOwned(secret, owner) &&
+        fingerprint !== undefined &&
+        fingerprint === this.#fingerprinter.ofData(decode(secret)),
+      others: othersMetadata(secret, owner),
     };
+  }
+
+  /**
+   * Removes Secrets that the owner's key was published in before its reference moved, unless what they hold is still in
+   * use. A Secret must never outlive the key in it.
+   */
+  async removeFormer(owner: SecretOwner, kept: FormerFilter, signal: AbortSignal): Promise<void> {
+    const labelSelector = `${SECRET_MARKS.ownerLabel}=${owner.uid}`;
+    const { items } = await this.#kube.list(secretType, { labelSelector, metadataOnly: true, signal });
+    for (const { metadata } of items) {
+      const { namespace = "", name, uid, resourceVersion, annotations = {} } = metadata;
+      const isCurrent = namespace === kept.current?.namespace && name === kept.current.name;
+      if (isCurrent || kept.keyIds.has(annotations[SECRET_MARKS.keyId] ?? "")) continue;
+      await this.#remove({ namespace, name }, { uid, resourceVersion }, signal);
+    }
+  }
+
+  /** Exactly the one that was read: one that has changed since is looked at again. */
+  async #remove(
+    address: SecretAddress,
+    { uid, resourceVersion }: { readonly uid: string | undefined; readonly resourceVersion: string | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      const preconditions = {
+        ...(uid !== undefined && { uid }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+      };
+      await this.#kube.delete(secretType, address, { ...preconditions, signal });
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+    }
   }
 
   fingerprintOf(data: Redacted<Readonly<Record<string, string>>>): string {
@@ -106,7 +169,7 @@ export class SecretPublisher {
     try {
       if (over === undefined) await this.#kube.create<KubeObject>(secretType, object, { signal });
       else {
-        const metadata = { ...object.metadata, resourceVersion: over };
+        const metadata = { ...object.metadata, resourceVersion: over.resourceVersion };
         await this.#kube.replace<KubeObject>(secretType, { ...object, metadata }, { signal });
       }
     } catch (error) {
@@ -120,29 +183,35 @@ export class SecretPublisher {
 
   #secretOf(publication: Publication): KubeObject {
     const { address, owner, keyId, sequence, publishedAt, data } = publication;
+    const { type, labels, annotations, finalizers, ownerReferences } = publication.over?.others ?? NOBODYS;
     const encoded = Object.entries(data.reveal()).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
     return {
       apiVersion: "v1",
       kind: "Secret",
-      type: "Opaque",
+      type,
       metadata: {
         ...address,
-        labels: { [SECRET_MARKS.ownerLabel]: owner.uid },
+        labels: { ...labels, [SECRET_MARKS.ownerLabel]: owner.uid },
         annotations: {
+          ...annotations,
           [SECRET_MARKS.keyId]: keyId,
           [SECRET_MARKS.sequence]: String(sequence),
           [SECRET_MARKS.publishedAt]: formatInstant(publishedAt),
           [SECRET_MARKS.fingerprint]: this.#fingerprinter.ofData(data.reveal()),
         },
-        ownerReferences: [owner],
+        ...(finalizers.length > 0 && { finalizers }),
+        ownerReferences: [...ownerReferences, owner],
       },
       data: Object.fromEntries(encoded),
     };
   }
 }
 
-/** Ours is what names our owner; an empty Secret that nobody owns may be taken. */
-function refuseForeign(secret: KubeObject, ownerUid: string): void {
+/**
+ * Ours is what names our owner, by UID or by kind and name: there is one object of that name, so another UID is one it had
+ * before it was restored. An empty Secret that nobody owns may be taken.
+ */
+function refuseForeign(secret: KubeObject, owner: SecretOwner): void {
   const { labels = {}, ownerReferences = [], namespace, name } = secret.metadata;
   const type = typeof secret.type === "string" ? secret.type : "Opaque";
   if (!ALLOWED_TYPES.has(type)) {
@@ -150,13 +219,36 @@ function refuseForeign(secret: KubeObject, ownerUid: string): void {
       `the Secret ${namespace}/${name} is of type ${type}, which is not written: choose another name`,
     );
   }
-  const isNamed = labels[SECRET_MARKS.ownerLabel] === ownerUid || ownerReferences.some(({ uid }) => uid === ownerUid);
+  const isNamed = labels[SECRET_MARKS.ownerLabel] === owner.uid || ownerReferences.some((one) => isOwner(one, owner));
   const isFree = ownerReferences.length === 0 && labels[SECRET_MARKS.ownerLabel] === undefined && isEmpty(secret.data);
   if (!isNamed && !isFree) {
     throw new SecretNotOurs(
       `the Secret ${namespace}/${name} belongs to somebody else: choose another name in writeConnectionSecretToRef`,
     );
   }
+}
+
+const isOwner = ({ uid, kind, name }: OwnerReference, owner: SecretOwner): boolean =>
+  uid === owner.uid || (kind === owner.kind && name === owner.name);
+
+/** By UID: a Secret that names an earlier one is about to be collected as garbage, unless it is written again. */
+const isOwned = ({ metadata }: KubeObject, { uid }: SecretOwner): boolean =>
+  metadata.labels?.[SECRET_MARKS.ownerLabel] === uid &&
+  metadata.ownerReferences?.some((one) => one.uid === uid) === true;
+
+const OURS: ReadonlySet<string> = new Set(Object.values(SECRET_MARKS));
+
+function othersMetadata({ metadata, type }: KubeObject, owner: SecretOwner): OthersMetadata {
+  const { labels = {}, annotations = {}, finalizers = [], ownerReferences = [] } = metadata;
+  const foreign = (values: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+    Object.fromEntries(Object.entries(values).filter(([key]) => !OURS.has(key)));
+  return {
+    type: typeof type === "string" ? type : "Opaque",
+    labels: foreign(labels),
+    annotations: foreign(annotations),
+    finalizers,
+    ownerReferences: ownerReferences.filter((one) => !isOwner(one, owner)),
+  };
 }
 
 const isEmpty = (data: unknown): boolean => typeof data !== "object" || data === null || Object.keys(data).length === 0;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -53,6 +53,7 @@ test("a value that makes no sense", async () => {
   await assertOneLine(["operator", "--log-level", "loud"], /--log-level must be one of debug, info, warn, error/);
   await assertOneLine(["operator", "--metrics-bind", "nine"], /cannot listen on "nine": give host:port/);
   await assertOneLine(["crds", "-o", "toml"], /--output must be one of yaml, json/);
+  await assertOneLine(["up", "--ephemeral", "--ready-file", "/nope/x"], /cannot write --ready-file \/nope\/x/);
   await assertOneLine(["up", "--port", "70000"], /--port must be a whole number from 0 to 65535/);
 });
 
@@ -92,6 +93,12 @@ test("a server that is not there, or is not Kubernetes", async () => {
   } finally {
     server.close();
   }
+});
+
+test("an output that cannot be written", { skip: existsSync("/dev/full") ? false : "needs /dev/full" }, async () => {
+  const { code, stderr } = await runKeyturn(["crds"], {}, openSync("/dev/full", "w"));
+  assert.equal(code, 1);
+  assert.match(stderr, /^keyturn: the output cannot be written: [^\n]+\n$/);
 });
 
 test("an exec plugin that is not installed", async () => {

@@ -94,6 +94,7 @@ export class BtpWorld {
       isSkewed: () => false,
       driftCheckMs: 600_000,
       resolve: (object, spec, abort) => source.resolve(object, spec, abort),
+      resolveDeparture: (object, spec, abort) => source.resolveDeparture(object, spec, abort),
     });
   }
 

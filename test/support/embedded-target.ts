@@ -11,7 +11,7 @@ import { createServingCertificate } from "../../src/embedded/http/serving-certif
 import type { RunningTarget, Target } from "./target.ts";
 
 /** Short enough that the suite sees the server forget, long enough for every watch in it to keep up. */
-const historyLimit = 1000;
+const historyLimit = 400;
 
 /** The embedded server in this process, over HTTPS on a port of its own, keeping nothing. */
 export const embeddedTarget = (kubectl: string | undefined): Target => ({

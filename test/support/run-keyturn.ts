@@ -11,21 +11,22 @@ export interface Finished {
 export function runKeyturn(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  output: "pipe" | number = "pipe",
 ): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const env = { PATH: process.env.PATH ?? "", HOME: "/nonexistent", ...environment };
     const child = spawn(process.execPath, [SOURCE_MAIN, ...words], {
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", output, "pipe"],
       env,
       timeout: 30_000,
       killSignal: "SIGKILL",
     });
     let stdout = "";
     let stderr = "";
-    child.stdout.on("data", (chunk: Buffer) => {
+    child.stdout?.on("data", (chunk: Buffer) => {
       stdout += chunk;
     });
-    child.stderr.on("data", (chunk: Buffer) => {
+    child.stderr?.on("data", (chunk: Buffer) => {
       stderr += chunk;
     });
     child.on("error", reject);

@@ -81,6 +81,7 @@ export const serviceBinding: CustomResource = {
         since: instant("When it was intended."),
         id: text("Its ID, where that is known already."),
         madeFrom: text("A keyed digest of what it is made from."),
+        fulfils: text("The value of the force annotation that it fulfils."),
       },
       { description: "The key that is being made." },
     ),

@@ -51,8 +51,11 @@ export const notImplemented = (what: string): StatusError =>
 
 export const pageNotFound = (): ApiResponse => respondText(404, "404 page not found\n");
 
+/** Clients of Kubernetes read YAML 1.1, where `yes` and `1_000` are no text unless they are quoted. */
+const YAML = { aliasDuplicateObjects: false, lineWidth: 0, version: "1.1" } as const;
+
 export function encode(value: unknown, representation: Representation): string {
-  if (representation.format === "yaml") return stringifyYaml(value, { aliasDuplicateObjects: false, lineWidth: 0 });
+  if (representation.format === "yaml") return stringifyYaml(value, YAML);
   return representation.pretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
 }
 

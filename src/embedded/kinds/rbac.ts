@@ -106,17 +106,19 @@ function bindingErrors(binding: KubeObject, namespaced: boolean): FieldError[] {
   if (!kinds.includes(asText(kind))) errors.push(notSupported("roleRef.kind", asText(kind), kinds));
   if (asText(name) === "") errors.push(required("roleRef.name"));
   for (const [index, subject] of asObjects(binding.subjects).entries()) {
-    errors.push(...subjectErrors(subject, `subjects[${index}]`));
+    errors.push(...subjectErrors(subject, `subjects[${index}]`, namespaced));
   }
   return errors;
 }
 
-function subjectErrors(subject: JsonObject, field: string): FieldError[] {
+/** An account of a namespaced binding may leave its namespace out: it is the binding's own. */
+function subjectErrors(subject: JsonObject, field: string, namespaced: boolean): FieldError[] {
   const errors: FieldError[] = [];
   if (asText(subject.name) === "") errors.push(required(`${field}.name`));
   const kinds = ["ServiceAccount", "User", "Group"];
   const kind = asText(subject.kind);
   if (!kinds.includes(kind)) errors.push(notSupported(`${field}.kind`, kind, kinds));
-  if (kind === "ServiceAccount" && asText(subject.namespace) === "") errors.push(required(`${field}.namespace`));
+  if (kind === "ServiceAccount" && !namespaced && asText(subject.namespace) === "")
+    errors.push(required(`${field}.namespace`));
   return errors;
 }

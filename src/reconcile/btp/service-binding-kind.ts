@@ -6,6 +6,7 @@ import type { ActiveKey, Pending, Policy, RetiredCause, RetiredKey, State } from
 import type { KubeObject } from "../../kube/objects.ts";
 import {
   ANNOTATIONS,
+  type DepartureSpec,
   FINALIZER,
   type LayoutSpec,
   type ManagedKind,
@@ -33,6 +34,7 @@ export const serviceBindingKind: ManagedKind = {
   forceAnnotation: FORCE_ANNOTATION,
   settleMs: SETTLE_MS,
   readSpec,
+  readDeparture,
   readState,
   statusOf,
 };
@@ -46,17 +48,17 @@ function readSpec(object: KubeObject): ManagedSpec {
   const { policy, warnings } = rotationPolicy(rotation, { field: "spec.rotation", publishes: secret !== undefined });
   const baseName = textOf(fieldsOf(spec.forProvider).name);
   if (baseName === undefined) throw new SpecProblem("spec.forProvider.name", "is required");
+  return { ...readDeparture(object), baseName, policy, windows: [], secret, warnings };
+}
+
+function readDeparture(object: KubeObject): DepartureSpec {
+  const spec = fieldsOf(object.spec);
   const policies = Array.isArray(spec.managementPolicies) ? spec.managementPolicies : ["*"];
   const allows = (action: string): boolean => policies.includes("*") || policies.includes(action);
   return {
-    baseName,
-    policy,
-    windows: [],
     providerConfig: textOf(fieldsOf(spec.providerConfigRef).name) ?? "default",
-    secret,
     deletionPolicy: spec.deletionPolicy === "Orphan" ? "orphan" : "delete",
     may: { create: allows("Create"), delete: allows("Delete") },
-    warnings,
   };
 }
 
@@ -109,6 +111,7 @@ function readPending(fields: Fields): Pending | undefined {
     since: parseInstant(fields.since) ?? 0,
     id: textOf(fields.id),
     madeFrom: textOf(fields.madeFrom) ?? "",
+    fulfils: typeof fields.fulfils === "string" ? fields.fulfils : undefined,
   };
 }
 
@@ -150,6 +153,7 @@ function statusOf(state: State, policy: Policy): Fields {
       since: formatInstant(pending.since),
       id: pending.id,
       madeFrom: pending.madeFrom,
+      fulfils: pending.fulfils,
     },
     retiredKeys: state.retired.length === 0 ? undefined : state.retired.map((key) => retiredEntry(key, policy)),
     lastForced: state.fulfilled,

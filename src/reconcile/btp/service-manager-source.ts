@@ -12,7 +12,8 @@ import { connectServiceManager } from "../../providers/service-manager/service-m
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { deepMerge } from "../managed/deep-merge.ts";
-import type { ManagedSpec } from "../managed/managed-kind.ts";
+import type { FormerOutside } from "../managed/departure.ts";
+import type { DepartureSpec, ManagedSpec } from "../managed/managed-kind.ts";
 import type { Outside } from "../managed/pass.ts";
 import { type Fields, fieldsOf, itemsOf, textOf } from "../managed/read-fields.ts";
 import { SpecProblem } from "../managed/spec-problem.ts";
@@ -58,6 +59,18 @@ export class ServiceManagerSource {
       madeFrom: this.#options.fingerprinter.ofData(made),
       describeInstance: async () => instance,
     };
+  }
+
+  /** What is needed to let a resource go: parameters are not, and an instance that nobody finds any more is left out. */
+  async resolveDeparture(object: KubeObject, spec: DepartureSpec, signal: AbortSignal): Promise<FormerOutside> {
+    const connection = await this.#connect(spec.providerConfig, signal);
+    try {
+      const { id } = await this.#instanceOf(fieldsOf(fieldsOf(object.spec).forProvider), signal);
+      return { connection, instanceId: id };
+    } catch (error) {
+      if (error instanceof SpecProblem) return { connection, instanceId: undefined };
+      throw error;
+    }
   }
 
   async #connect(name: string, signal: AbortSignal): Promise<Connection> {

@@ -3,10 +3,17 @@ import { decideDeletion } from "../../engine/decide-deletion.ts";
 import type { SeenKey } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
+import type { Connection } from "../../providers/contract.ts";
 import type { Outcome } from "../../runtime/workers.ts";
-import { FINALIZER, type ManagedKind, type ManagedSpec } from "./managed-kind.ts";
+import { type DepartureSpec, FINALIZER, type ManagedKind } from "./managed-kind.ts";
 import { ownerOf, seenKey } from "./marks.ts";
-import type { Outside } from "./pass.ts";
+
+/** The external system as a resource on its way out sees it. */
+export interface FormerOutside {
+  readonly connection: Connection;
+  /** Undefined when the spec names none that can be found. */
+  readonly instanceId: string | undefined;
+}
 
 export interface DepartureOptions {
   readonly kind: ManagedKind;
@@ -14,9 +21,10 @@ export interface DepartureOptions {
   readonly clock: Clock;
   readonly clusterId: string;
   readonly startedAt: number;
+  readonly isSkewed: () => boolean;
   readonly object: KubeObject;
-  readonly spec: ManagedSpec;
-  readonly outside: Outside;
+  readonly spec: DepartureSpec;
+  readonly outside: FormerOutside;
   readonly signal: AbortSignal;
 }
 
@@ -37,6 +45,7 @@ export async function depart(options: DepartureOptions): Promise<Outcome> {
       now: clock.now(),
       settledAt: settledAt(options),
       isPaused: false,
+      isSkewed: options.isSkewed(),
     });
     switch (next.kind) {
       case "look":
@@ -65,11 +74,18 @@ function settledAt({ kind, object, startedAt }: DepartureOptions): number {
   return Math.max(deletedAt, startedAt) + kind.settleMs;
 }
 
+/** All keys with our marks; those that the status knows and no list shows are asked for by id, since lists may lag. */
 async function look({ kind, object, clusterId, outside, signal }: DepartureOptions): Promise<readonly SeenKey[]> {
-  if ((await outside.connection.observeInstance(outside.instanceId, signal)) === "gone") return [];
+  const { connection, instanceId } = outside;
+  if (instanceId !== undefined && (await connection.observeInstance(instanceId, signal)) === "gone") return [];
   const owner = ownerOf(kind, object);
-  const keys = await outside.connection.listMarked({ clusterId, owner }, signal);
-  return keys.map((key) => seenKey(key, { clusterId, owner }));
+  const keys = new Map((await connection.listMarked({ clusterId, owner }, signal)).map((key) => [key.id, key]));
+  const { active, pending, retired } = kind.readState(object);
+  for (const id of [active?.id, pending?.id, ...retired.map((key) => key.id)]) {
+    const unlisted = id === undefined || keys.has(id) ? undefined : await connection.observe(id, signal);
+    if (unlisted) keys.set(unlisted.id, unlisted);
+  }
+  return [...keys.values()].map((key) => seenKey(key, { clusterId, owner }));
 }
 
 async function removeAll(
@@ -94,7 +110,13 @@ async function removeAll(
     .map((key) => (leaving.has(key.id) ? { ...key, state: "deleting" } : key));
 }
 
-async function release({ kind, kube, object, signal }: DepartureOptions): Promise<void> {
+/** Takes our finalizer off; nothing of ours may be left outside. */
+export async function release({
+  kind,
+  kube,
+  object,
+  signal,
+}: Pick<DepartureOptions, "kind" | "kube" | "object" | "signal">): Promise<void> {
   const { name, namespace, resourceVersion, finalizers = [] } = object.metadata;
   const kept = finalizers.filter((finalizer) => finalizer !== FINALIZER);
   if (kept.length === finalizers.length) return;

@@ -8,9 +8,11 @@ import type { SecretPublisher } from "../../publish/secret-publisher.ts";
 import { jitter } from "../../runtime/due-times.ts";
 import type { Outcome, Reconcile } from "../../runtime/workers.ts";
 import type { Hold } from "./conditions.ts";
-import { depart } from "./departure.ts";
-import type { ManagedKind, ManagedSpec } from "./managed-kind.ts";
-import { type Outside, Pass } from "./pass.ts";
+import { depart, type FormerOutside, release } from "./departure.ts";
+import { keyName } from "./key-name.ts";
+import type { DepartureSpec, ManagedKind, ManagedSpec } from "./managed-kind.ts";
+import { ownerOf } from "./marks.ts";
+import { type Outside, Pass, type PassOptions } from "./pass.ts";
 import { StatusWriter } from "./status-writer.ts";
 
 export interface ManagedControllerOptions {
@@ -25,8 +27,12 @@ export interface ManagedControllerOptions {
   readonly isSkewed: () => boolean;
   /** How often the outside is looked at though nothing asks for it. */
   readonly driftCheckMs: number;
+  /** As in `PassOptions`. */
+  readonly decide?: PassOptions["decide"];
   /** Finds the external system that a resource means. Throws `SpecProblem` and `ProviderError`. */
   readonly resolve: (object: KubeObject, spec: ManagedSpec, signal: AbortSignal) => Promise<Outside>;
+  /** The same for a resource on its way out, whatever else is wrong with its spec. */
+  readonly resolveDeparture: (object: KubeObject, spec: DepartureSpec, signal: AbortSignal) => Promise<FormerOutside>;
 }
 
 const HOLDS: ReadonlySet<string> = new Set<Hold>([
@@ -41,25 +47,50 @@ const HOLDS: ReadonlySet<string> = new Set<Hold>([
 /** The reconcile of one managed kind: gather, one pass of the protocol, report. */
 export function createManagedReconcile(options: ManagedControllerOptions): Reconcile {
   const statusWriter = new StatusWriter(options);
+  /** On the clock that never goes back: a wall clock that was wrong for a while must not put off the next look. */
   const lastLook = new Map<string, number>();
+  const startedTick = options.clock.monotonic();
 
   async function attempt(object: KubeObject, signal: AbortSignal): Promise<Outcome> {
     const { kind, publisher, clock } = options;
+    if (object.metadata.deletionTimestamp !== undefined) return leave(object, signal);
     const spec = kind.readSpec(object);
     const outside = await options.resolve(object, spec, signal);
     const { uid = "" } = object.metadata;
-    if (kind.readState(object).isDeleting) return depart({ ...options, object, spec, outside, signal });
-    const secret = spec.secret && (await publisher.read(spec.secret, uid, signal));
-    const lookedAt = lastLook.get(uid);
-    // The first check after a start comes within the period, spread by UID, so that a restart is not a stampede.
-    const driftCheckAt =
-      lookedAt === undefined ? options.startedAt + jitter(uid, options.driftCheckMs) : lookedAt + options.driftCheckMs;
+    const secret = spec.secret && (await publisher.read(spec.secret, ownerOf(kind, object), signal));
+    const driftCheckAt = driftCheckOf(object, spec);
     const pass = new Pass({ ...options, statusWriter, object, spec, outside, secret, driftCheckAt, signal });
     const result = await pass.run();
-    if (result.hasLooked) lastLook.set(uid, clock.now());
+    if (result.hasLooked) lastLook.set(uid, clock.monotonic());
     const hold = holdOf(result.decision);
     await statusWriter.write(result.object, { state: kind.readState(result.object), spec, hold, signal });
     return result.outcome;
+  }
+
+  /** A resource for which nothing was ever intended needs nobody outside to go. */
+  async function leave(object: KubeObject, signal: AbortSignal): Promise<Outcome> {
+    const { kind } = options;
+    const { sequence, active, pending, retired } = kind.readState(object);
+    if (sequence === 0 && !active && !pending && retired.length === 0) {
+      await release({ ...options, object, signal });
+      return { kind: "settled" };
+    }
+    const spec = kind.readDeparture(object);
+    const outside = await options.resolveDeparture(object, spec, signal);
+    return depart({ ...options, object, spec, outside, signal });
+  }
+
+  /** The first check after a start comes within the period, spread by UID, so that a restart is not a stampede. */
+  function driftCheckOf(object: KubeObject, { baseName }: ManagedSpec): number {
+    const { kind, driftCheckMs, clock } = options;
+    const { uid = "" } = object.metadata;
+    const wallTimeOf = (tick: number): number => clock.now() + tick - clock.monotonic();
+    const lookedTick = lastLook.get(uid);
+    if (lookedTick !== undefined) return wallTimeOf(lookedTick + driftCheckMs);
+    const { active } = kind.readState(object);
+    // A status that speaks of a name from under another UID was restored: what it says is compared before it is used.
+    const isRestored = active !== undefined && active.name !== keyName(baseName, uid, active.sequence);
+    return wallTimeOf(startedTick + (isRestored ? 0 : jitter(uid, driftCheckMs)));
   }
 
   /** What went wrong is said on the resource itself, once; the same problem again writes nothing. */

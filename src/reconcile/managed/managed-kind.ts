@@ -15,21 +15,26 @@ export interface ManagedKind {
   readonly settleMs: number;
   /** Throws `SpecProblem`. */
   readSpec(object: KubeObject): ManagedSpec;
+  /** What is needed to let a resource go. Never throws: a mistake elsewhere in the spec must not keep it for ever. */
+  readDeparture(object: KubeObject): DepartureSpec;
   readState(object: KubeObject): State;
   /** The fields of `status` that hold the state; absent ones are removed. Conditions are the report's. */
   statusOf(state: State, policy: Policy): Readonly<Record<string, unknown>>;
 }
 
-export interface ManagedSpec {
+export interface DepartureSpec {
+  readonly providerConfig: string;
+  readonly deletionPolicy: "delete" | "orphan";
+  /** What managementPolicies allow. */
+  readonly may: { readonly create: boolean; readonly delete: boolean };
+}
+
+export interface ManagedSpec extends DepartureSpec {
   /** What names of keys begin with. */
   readonly baseName: string;
   readonly policy: Policy;
   readonly windows: readonly MaintenanceWindow[];
-  readonly providerConfig: string;
   readonly secret: SecretTarget | undefined;
-  readonly deletionPolicy: "delete" | "orphan";
-  /** What managementPolicies allow. */
-  readonly may: { readonly create: boolean; readonly delete: boolean };
   /** Accepted, but worth saying: shown in the condition. */
   readonly warnings: readonly string[];
 }

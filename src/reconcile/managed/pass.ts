@@ -3,6 +3,7 @@ import { KeyturnError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { Redacted } from "../../base/redacted.ts";
 import { advance, type Change } from "../../engine/advance.ts";
+import { deletionInstant } from "../../engine/dates.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Decision, KnownKey, Observation, SeenKey, Situation, State } from "../../engine/model.ts";
 import { isOpen, nextOpening } from "../../engine/windows.ts";
@@ -44,6 +45,8 @@ export interface PassOptions {
   readonly isSkewed: () => boolean;
   readonly driftCheckAt: number;
   readonly signal: AbortSignal;
+  /** The engine; another one only to find out whether a broken one would be noticed. */
+  readonly decide?: typeof decide | undefined;
 }
 
 export interface PassResult {
@@ -101,7 +104,7 @@ export class Pass {
   async run(): Promise<PassResult> {
     for (let step = 0; step < MAX_STEPS; step++) {
       this.#options.signal.throwIfAborted();
-      const decision = decide(this.#situation());
+      const decision = (this.#options.decide ?? decide)(this.#situation());
       if (decision.kind === "wait") {
         const outcome: Outcome = Number.isFinite(decision.until)
           ? { kind: "recheck", at: decision.until }
@@ -177,9 +180,12 @@ export class Pass {
         await this.#write(decision);
         this.#observation = { ...NOTHING_SEEN, secret: this.#observation.secret };
         return;
-      case "recordId":
-      case "retire":
       case "forget":
+        await this.#removeFormerSecrets(decision.ids);
+        return this.#write(decision);
+      case "recordId":
+      case "recordRequest":
+      case "retire":
         return this.#write(decision);
     }
   }
@@ -295,9 +301,10 @@ export class Pass {
       return;
     }
     const data = await this.#dataOf(credentials);
-    const present = await publisher.read(spec.secret, this.#owner().uid, signal);
+    const present = await publisher.read(spec.secret, this.#owner(), signal);
     await this.#ensureStillPending(pending.sequence);
-    if (present?.isSound && present.sequence === pending.sequence && present.keyId !== undefined) {
+    const isWinner = await this.#isWinner(present, id, pending.sequence);
+    if (isWinner && present?.keyId !== undefined) {
       this.#published(present.keyId, present.publishedAt);
       return;
     }
@@ -307,8 +314,20 @@ export class Pass {
       this.#observation = { ...this.#observation, ineffective: id };
       return;
     }
-    await this.#writeSecret({ id, sequence: pending.sequence, data, over: present?.resourceVersion });
+    await this.#writeSecret({ id, sequence: pending.sequence, data, over: present });
     this.#published(id, this.#publishedAt);
+  }
+
+  /** Whether the Secret holds a key of this intent already, and one that lives: a Secret may be from a backup too. */
+  async #isWinner(present: PublishedSecret | undefined, id: string, sequence: number): Promise<boolean> {
+    const { keyId, sequence: published = -1 } = present?.isSound ? present : { keyId: undefined };
+    if (keyId === undefined || published < sequence) return false;
+    if (keyId === id) return true;
+    const { outside, signal } = this.#options;
+    const key = await outside.connection.observe(keyId, signal);
+    if (!key || this.#seen(key).sequence !== published || key.state !== "ready") return false;
+    if (published > sequence) throw new Conflict("a later key is published: the status is from the past");
+    return true;
   }
 
   #published(id: string, at: number | undefined): void {
@@ -330,9 +349,9 @@ export class Pass {
       );
     }
     const data = await this.#dataOf(credentials);
-    const present = await publisher.read(spec.secret, this.#owner().uid, signal);
+    const present = await publisher.read(spec.secret, this.#owner(), signal);
     await this.#ensureUnchanged();
-    await this.#writeSecret({ id, sequence: active.sequence, data, over: present?.resourceVersion });
+    await this.#writeSecret({ id, sequence: active.sequence, data, over: present });
     this.#observation = { ...this.#observation, secret: { keyId: id, sequence: active.sequence } };
   }
 
@@ -348,7 +367,7 @@ export class Pass {
     readonly id: string;
     readonly sequence: number;
     readonly data: Redacted<Readonly<Record<string, string>>>;
-    readonly over: string | undefined;
+    readonly over: PublishedSecret | undefined;
   }): Promise<void> {
     const { publisher, spec, clock, signal } = this.#options;
     if (!spec.secret) return;
@@ -359,7 +378,8 @@ export class Pass {
       { address: { namespace, name }, owner: this.#reference(), keyId, sequence, publishedAt, data, over },
       signal,
     );
-    this.#publishedAt = publishedAt;
+    // The old key was in the Secret until now, however long the write took.
+    this.#publishedAt = clock.now();
   }
 
   #reference(): OwnerReference {
@@ -412,8 +432,11 @@ export class Pass {
     this.#observation = { ...NOTHING_SEEN, secret: this.#observation.secret };
   }
 
+  /** How long a create was not heard of is told by the clock too: not while it cannot be trusted. */
   async #removeFailed(id: string): Promise<void> {
-    const { outside, signal } = this.#options;
+    const { outside, signal, isSkewed } = this.#options;
+    await this.#ensureUnchanged();
+    if (isSkewed()) throw new Conflict("the clock has changed");
     await outside.connection.delete(id, signal);
     this.#observation = {
       ...this.#observation,
@@ -422,14 +445,34 @@ export class Pass {
     };
   }
 
+  /** The Secrets that hold these keys under a name that the resource has left. */
+  async #removeFormerSecrets(ids: readonly string[]): Promise<void> {
+    const { publisher, spec, signal } = this.#options;
+    const { active, pending, retired } = this.#state();
+    const used = [active?.id, pending?.id, ...retired.map((key) => key.id)].filter((id) => id !== undefined);
+    const keyIds = new Set(used.filter((id) => !ids.includes(id)));
+    await publisher.removeFormer(this.#owner(), { current: spec.secret, keyIds }, signal);
+  }
+
+  /** Time may have jumped since the decision: the clock counts as of the live read. */
+  #ensureStillDue(ids: readonly string[]): void {
+    const { spec, clock, isSkewed } = this.#options;
+    const early = this.#state().retired.some(
+      (key) => ids.includes(key.id) && deletionInstant(spec.policy, key) > clock.now(),
+    );
+    if (early || isSkewed()) throw new Conflict("the clock has changed");
+  }
+
   /**
    * Deletes retired keys whose time has come. The list outside was read in this pass; the resource and the Secret are
    * read live, now. All are tried: one that cannot be deleted does not keep the others.
    */
   async #expire(ids: readonly string[]): Promise<void> {
     const { spec, publisher, signal, outside } = this.#options;
-    const secret = spec.secret && (await publisher.read(spec.secret, this.#owner().uid, signal));
+    await this.#removeFormerSecrets(ids);
+    const secret = spec.secret && (await publisher.read(spec.secret, this.#owner(), signal));
     await this.#ensureUnchanged();
+    this.#ensureStillDue(ids);
     const state = this.#state();
     const gone: string[] = [];
     const problems: unknown[] = [];

@@ -171,7 +171,7 @@ export const watch: BehaviourGroup = {
       const made = await makeWidget(world);
       const namespace = made.metadata.namespace ?? "";
       // How long a server remembers is its own affair; sooner or later it has forgotten its first day.
-      const error = await eventually("the first resourceVersion to be forgotten", async () => {
+      const probe = async (): Promise<unknown> => {
         const watching = world.watch(type, { namespace, resourceVersion: "1" });
         const refusal = await watching.next().then(
           () => undefined,
@@ -180,7 +180,8 @@ export const watch: BehaviourGroup = {
         watching.close();
         if (refusal === undefined) await touch(world, type, { namespace, name: "a" });
         return refusal;
-      });
+      };
+      const error = await eventually("the first resourceVersion to be forgotten", probe, 100_000);
       assert.ok(error instanceof Gone, String(error));
       assert.equal(error.status, 410);
       assert.match(error.message, /too old resource version: 1 \(\d+\)/);

@@ -1,0 +1,69 @@
+import { definitionOf } from "../api/custom-resource.ts";
+import { customResources } from "../api/custom-resources.ts";
+import { silentLogger } from "../base/logger.ts";
+import { type Random, seededRandom } from "../base/random.ts";
+import { EmbeddedServer } from "../embedded/embedded-server.ts";
+import type { Json } from "../embedded/json.ts";
+import type { KubeObject } from "../kube/objects.ts";
+import type { Kube } from "../kube/port.ts";
+import { createDirectKube } from "./direct-kube.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+const START_AT = Date.UTC(2025, 10, 5, 13, 14, 28);
+
+/** What a schedule leaves behind, and the next one must not find. */
+const USED_KINDS = ["secrets", "servicebindings", "providerconfigs"];
+
+/** Everything of a cluster that a schedule can change. */
+export interface ClusterState {
+  readonly objects: readonly { readonly kind: string; readonly key: string; readonly object: KubeObject }[];
+  readonly elapsedMs: number;
+}
+
+/**
+ * One embedded API for many schedules: building one costs more than running a schedule on it. `reset` brings it back to
+ * where nothing has happened; only resourceVersions go on counting, and nothing may depend on their values.
+ */
+export class Cluster {
+  readonly clock = new VirtualClock(START_AT);
+  readonly server: EmbeddedServer;
+  readonly kube: Kube;
+  #random: Random = seededRandom(1);
+
+  constructor() {
+    const random: Random = {
+      next: () => this.#random.next(),
+      bytes: (length) => this.#random.bytes(length),
+    };
+    const { clock } = this;
+    this.server = new EmbeddedServer({ clock, random, logger: silentLogger, historyLimit: 16 });
+    this.kube = createDirectKube(this.server);
+    const definitions = this.server.registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+    if (!definitions) throw new Error("the embedded API does not serve CustomResourceDefinitions");
+    for (const resource of customResources) {
+      const body = JSON.parse(JSON.stringify(definitionOf(resource))) as Json;
+      this.server.objects.create(definitions, undefined, body, { fieldManager: "simulation" });
+    }
+  }
+
+  reset(seed: number, { objects, elapsedMs }: ClusterState = { objects: [], elapsedMs: 0 }): void {
+    this.#random = seededRandom(seed);
+    this.clock.reset();
+    this.clock.advance(elapsedMs);
+    const { store } = this.server;
+    for (const { kind, key } of this.capture().objects) store.write(kind, key, undefined);
+    for (const { kind, key, object } of objects) store.write(kind, key, object);
+  }
+
+  capture(): ClusterState {
+    const { store } = this.server;
+    const kinds = store.kinds().filter((kind) => USED_KINDS.some((used) => kind.startsWith(used)));
+    const objects = kinds.flatMap((kind) =>
+      store.keys(kind).flatMap((key) => {
+        const object = store.get(kind, key);
+        return object ? [{ kind, key, object }] : [];
+      }),
+    );
+    return { objects, elapsedMs: this.clock.monotonic() };
+  }
+}

@@ -1,0 +1,231 @@
+import { integerBetween, pick, type Random, seededRandom } from "../base/random.ts";
+import type { Cluster } from "./cluster.ts";
+import { AT_THE_END, type Perturbation, type Plan } from "./driver.ts";
+import { HTTP_FAULTS, KUBE_FAULTS } from "./faults.ts";
+import { ACT_NAMES, type ActName } from "./person.ts";
+import type { Call } from "./process.ts";
+import { DAY_MS } from "./scene.ts";
+import { runSchedule, type ScheduleResult } from "./schedule.ts";
+import { CLIMATES, STORIES, type Story } from "./stories.ts";
+import type { Climate, Tampering } from "./world.ts";
+
+/** Where a schedule comes from: enough to run exactly this one again. */
+export interface Origin {
+  readonly story: string;
+  readonly climate: string;
+  readonly seed: number;
+  /** The disturbances and the numbers of their calls; absent where the seed draws them. */
+  readonly disturbances?: readonly Disturbance[];
+}
+
+/** What happens at the call with this number. */
+export interface Disturbance {
+  readonly at: number;
+  readonly what: Perturbation;
+}
+
+export interface Finding {
+  readonly origin: Origin;
+  readonly violations: readonly string[];
+}
+
+export interface Exploration {
+  readonly cluster: Cluster;
+  readonly stories?: readonly Story[];
+  readonly climates?: readonly Climate[];
+  readonly tampering?: Tampering | undefined;
+  readonly onFinding: (finding: Finding) => void;
+  /** What happens at the first call for which it has something, in every schedule of singles. */
+  readonly prelude?: ((call: Call) => Perturbation | undefined) | undefined;
+  /** Every so many schedules only one is run: a sample that is the same each time. */
+  readonly every?: number;
+  /** Asked after each schedule; true ends the exploration. */
+  readonly isEnough?: (schedules: number) => boolean | Promise<boolean>;
+}
+
+/** Restoring within the lag of lists brings back what no look outside can contradict: not asked of anybody. */
+const RESTORES: ReadonlySet<ActName> = new Set<ActName>([
+  "restoreBoth",
+  "restoreSecret",
+  "restoreStatus",
+  "wipeStatus",
+  "recreate",
+]);
+
+const isFair = (climate: Climate, what: Perturbation): boolean =>
+  what.kind !== "person" || !RESTORES.has(what.name) || (climate.switches?.createdHiddenMs ?? 0) === 0;
+
+/** In turns, in bursts, and one of them mostly waiting. */
+const RIVAL_PATTERNS: readonly number[] = [0x55555555, 0x0c0c0c0c, 0x03f00f3c, 0x10420801];
+
+/** Everything that can happen at this call. */
+function perturbationsAt(call: Call): readonly Perturbation[] {
+  const faults = call.port === "kube" ? KUBE_FAULTS : HTTP_FAULTS;
+  const late: readonly Perturbation[] =
+    call.port === "http" && call.isWrite
+      ? [2, 7, AT_THE_END].map((landsAfter) => ({ kind: "fault", fault: "late", landsAfter }))
+      : [];
+  return [
+    ...faults
+      .filter((fault) => fault !== "conflict" || call.isWrite)
+      .map((fault): Perturbation => ({ kind: "fault", fault })),
+    ...late,
+    ...ACT_NAMES.map((name): Perturbation => ({ kind: "person", name })),
+    ...[0, 3 * 60_000, 3 * DAY_MS, 15 * DAY_MS].map((pauseMs): Perturbation => ({ kind: "zombie", pauseMs })),
+    { kind: "zombie", pauseMs: 15 * DAY_MS, returnsTo: "deleteSecret" },
+    { kind: "zombie", pauseMs: 0, returnsTo: "deleteResource" },
+    ...RIVAL_PATTERNS.map((pattern): Perturbation => ({ kind: "rival", pattern })),
+    ...[DAY_MS, -DAY_MS].map((byMs): Perturbation => ({ kind: "jump", byMs })),
+    ...[5 * 60_000, 3 * DAY_MS].map((ms): Perturbation => ({ kind: "pause", ms })),
+  ];
+}
+
+const isCrashOrLoss = (what: Perturbation): boolean =>
+  what.kind === "fault" && (what.fault === "crashAfter" || what.fault === "crashBefore" || what.fault === "lost");
+
+const planOf =
+  (disturbances: readonly Disturbance[]): Plan =>
+  (index) =>
+    disturbances.find(({ at }) => at === index)?.what;
+
+/** Every single disturbance at every call of every story. Says how many schedules were run. */
+export async function exploreSingles(exploration: Exploration): Promise<number> {
+  const runner = new Runner(exploration);
+  for (const [story, climate] of scenes(exploration)) {
+    const base = { story: story.name, climate: climate.name, seed: 1 };
+    const { calls: plain } = await runner.run({ ...base, disturbances: [] }, true);
+    const first = preludeIn(plain, exploration);
+    const { calls } = first.length === 0 ? { calls: plain } : await runner.run({ ...base, disturbances: first }, true);
+    for (const [at, call] of calls.entries()) {
+      if (at <= (first[0]?.at ?? -1)) continue;
+      for (const what of perturbationsAt(call)) {
+        if (!isFair(climate, what)) continue;
+        await runner.run({ ...base, disturbances: [...first, { at, what }] });
+        if (await runner.isEnough()) return runner.count;
+      }
+    }
+  }
+  return runner.count;
+}
+
+function preludeIn(calls: readonly Call[], { prelude }: Exploration): readonly Disturbance[] {
+  for (const [at, call] of calls.entries()) {
+    const what = prelude?.(call);
+    if (what) return [{ at, what }];
+  }
+  return [];
+}
+
+/** All pairs of crashes and lost answers at writing calls: the second is counted in the run that has the first. */
+export async function explorePairs(exploration: Exploration): Promise<number> {
+  const runner = new Runner(exploration);
+  for (const [story, climate] of scenes(exploration)) {
+    const base = { story: story.name, climate: climate.name, seed: 1 };
+    const { calls } = await runner.run({ ...base, disturbances: [] }, true);
+    for (const first of harms(calls, 0)) {
+      const { calls: further } = await runner.run({ ...base, disturbances: [first] });
+      for (const second of harms(further, first.at + 1)) {
+        await runner.run({ ...base, disturbances: [first, second] });
+        if (await runner.isEnough()) return runner.count;
+      }
+    }
+  }
+  return runner.count;
+}
+
+function harms(calls: readonly Call[], from: number): readonly Disturbance[] {
+  return calls.flatMap((call, at) =>
+    at >= from && call.isWrite
+      ? perturbationsAt(call)
+          .filter(isCrashOrLoss)
+          .map((what) => ({ at, what }))
+      : [],
+  );
+}
+
+/** Schedules whose story, climate and disturbances all come from a seed. */
+export async function exploreSeeds(exploration: Exploration, seeds: Iterable<number>): Promise<number> {
+  const runner = new Runner(exploration);
+  for (const seed of seeds) {
+    const [story, climate] = sceneOf(seed, exploration);
+    await runner.run({ story: story.name, climate: climate.name, seed });
+    if (await runner.isEnough()) break;
+  }
+  return runner.count;
+}
+
+/** The scene that a seed means. */
+function sceneOf(seed: number, { stories = STORIES, climates = CLIMATES }: Partial<Exploration>): [Story, Climate] {
+  const random = seededRandom(seed);
+  return [pick(random, stories), pick(random, climates)];
+}
+
+/** Draws what happens at each call: mostly nothing, and not more than a few times in a schedule. */
+function drawnPlan(seed: number, climate: Climate): Plan {
+  const random = seededRandom(seed ^ 0x2bad);
+  let left = integerBetween(random, 2, 4);
+  const chance = 0.06 + random.next() * 0.25;
+  return (_, call) => {
+    if (left === 0 || random.next() >= chance) return undefined;
+    const what = draw(random, call);
+    if (!isFair(climate, what)) return undefined;
+    left--;
+    return what;
+  };
+}
+
+/** Faults twice as often as people. */
+function draw(random: Random, call: Call): Perturbation {
+  const all = perturbationsAt(call);
+  const faults = all.filter(({ kind }) => kind === "fault");
+  const what = random.next() < 0.5 ? pick(random, faults) : pick(random, all);
+  return what.kind === "rival" ? { ...what, pattern: integerBetween(random, 1, 0xffffffff) } : what;
+}
+
+function scenes({ stories = STORIES, climates = CLIMATES }: Exploration): readonly (readonly [Story, Climate])[] {
+  return stories.flatMap((story) => climates.map((climate) => [story, climate] as const));
+}
+
+/** Runs schedules one after the other and passes on what was found. */
+class Runner {
+  readonly #exploration: Exploration;
+  #drawn = 0;
+  count = 0;
+
+  constructor(exploration: Exploration) {
+    this.#exploration = exploration;
+  }
+
+  async isEnough(): Promise<boolean> {
+    return (await this.#exploration.isEnough?.(this.count)) ?? false;
+  }
+
+  async run(origin: Origin, isNeeded = false): Promise<ScheduleResult> {
+    const { every = 1, onFinding, cluster, tampering } = this.#exploration;
+    if (!isNeeded && this.#drawn++ % every !== 0) return { violations: [], calls: [], reconciles: 0 };
+    const result = await replay({ origin, cluster, tampering });
+    this.count++;
+    if (result.violations.length > 0) onFinding({ origin, violations: result.violations });
+    return result;
+  }
+}
+
+/** One schedule, exactly as it was. */
+export async function replay(options: {
+  readonly origin: Origin;
+  readonly cluster: Cluster;
+  readonly tampering?: Tampering | undefined;
+  readonly onTrace?: (line: string) => void;
+}): Promise<ScheduleResult> {
+  const { origin, ...others } = options;
+  const story = STORIES.find(({ name }) => name === origin.story);
+  const climate = CLIMATES.find(({ name }) => name === origin.climate);
+  if (!story || !climate) throw new RangeError(`there is no story ${origin.story} or no climate ${origin.climate}`);
+  const plan = origin.disturbances ? planOf(origin.disturbances) : drawnPlan(origin.seed, climate);
+  return runSchedule({ ...others, story, climate, seed: origin.seed, plan });
+}
+
+export const originOf = (seed: number): Origin => {
+  const [story, climate] = sceneOf(seed, {});
+  return { story: story.name, climate: climate.name, seed };
+};

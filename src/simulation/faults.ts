@@ -1,0 +1,107 @@
+import { Redacted } from "../base/redacted.ts";
+import { Conflict, type KubeError, TooManyRequests, Unavailable, Unreachable } from "../kube/errors.ts";
+import type { HttpResponse } from "../providers/http-port.ts";
+
+/** What can happen to one call of a process. */
+export type Fault =
+  | "none"
+  /** The process ends before the call leaves it. */
+  | "crashBefore"
+  /** The call has its effect, and the process ends before it hears of it. */
+  | "crashAfter"
+  /** The call has its effect, and the connection breaks before the answer comes. */
+  | "lost"
+  /** Nobody hears of it any more, and it has its effect later, when everybody has left. */
+  | "late"
+  /** No answer, no effect. */
+  | "timeout"
+  | "conflict"
+  | "throttled"
+  | "unavailable"
+  /** It has its effect, and the answer cannot be read. */
+  | "malformed"
+  /** It has its effect, and the answer is empty. */
+  | "empty"
+  /** A router answers in place of the service. */
+  | "unknownRoute";
+
+export const KUBE_FAULTS: readonly Fault[] = [
+  "crashBefore",
+  "crashAfter",
+  "lost",
+  "timeout",
+  "conflict",
+  "throttled",
+  "unavailable",
+  "malformed",
+];
+
+export const HTTP_FAULTS: readonly Fault[] = [
+  "crashBefore",
+  "crashAfter",
+  "lost",
+  "late",
+  "timeout",
+  "conflict",
+  "throttled",
+  "unavailable",
+  "malformed",
+  "empty",
+  "unknownRoute",
+];
+
+/** Whether the call reaches the other side now. */
+export function hasEffect(fault: Fault): boolean {
+  return fault === "none" || fault === "crashAfter" || fault === "lost" || fault === "malformed" || fault === "empty";
+}
+
+/** What a Kubernetes client throws; undefined where it gets its answer. */
+export function kubeErrorOf(fault: Fault): KubeError | undefined {
+  switch (fault) {
+    case "none":
+    case "crashAfter":
+    case "crashBefore":
+      return undefined;
+    case "conflict":
+      return new Conflict("the object has been modified");
+    case "throttled":
+      return new TooManyRequests("too many requests", { retryAfterMs: 3000 });
+    case "unavailable":
+    case "malformed":
+    case "empty":
+    case "unknownRoute":
+      return new Unavailable("the server cannot serve");
+    case "lost":
+    case "late":
+    case "timeout":
+      return new Unreachable("the connection was lost");
+  }
+}
+
+const answer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): HttpResponse => ({
+  status,
+  headers,
+  body: new Redacted(body),
+});
+
+const problem = (error: string): string => JSON.stringify({ error, description: "drawn by the simulation" });
+
+/** What an HTTP client gets in place of the answer; undefined where it gets none at all. */
+export function httpAnswerOf(fault: Fault, real: HttpResponse | undefined): HttpResponse | undefined {
+  switch (fault) {
+    case "conflict":
+      return answer(409, problem("Conflict"));
+    case "throttled":
+      return answer(429, problem("TooManyRequests"), { "retry-after": "7" });
+    case "unavailable":
+      return answer(503, problem("ServiceUnavailable"));
+    case "malformed":
+      return answer(real?.status ?? 200, '{"id":', real?.headers);
+    case "empty":
+      return answer(real?.status ?? 200, "");
+    case "unknownRoute":
+      return answer(404, "404 Not Found: Requested route does not exist.\n", { "x-cf-routererror": "unknown_route" });
+    default:
+      return real;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Cluster } from "./cluster.ts";
+import { type Exploration, exploreSeeds, exploreSingles, type Finding, replay } from "./explore.ts";
+import type { Mutant } from "./mutants.ts";
+import { CLIMATES, STORIES } from "./stories.ts";
+
+export interface Hunt {
+  readonly finding: Finding | undefined;
+  readonly schedules: number;
+}
+
+const seeds = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+/**
+ * Looks for a schedule that gives a mutant away: single disturbances in its stories, one after the other, or drawn
+ * ones where it takes several. It counts only
+ * if the same schedule is clean without the mutation.
+ */
+export async function hunt(mutant: Mutant, cluster: Cluster, maxSchedules: number): Promise<Hunt> {
+  let finding: Finding | undefined;
+  const suspects: Finding[] = [];
+  const isProof = async ({ origin }: Finding): Promise<boolean> =>
+    (await replay({ origin, cluster, tampering: mutant.baseline })).violations.length === 0;
+  const exploration: Exploration = {
+    cluster,
+    tampering: mutant.tampering,
+    prelude: mutant.prelude,
+    stories: STORIES.filter(({ name }) => mutant.stories.includes(name)),
+    climates: CLIMATES.filter(({ name }) => (mutant.climates ?? ["calm"]).includes(name)),
+    onFinding: (found) => suspects.push(found),
+    isEnough: async (count) => {
+      for (const suspect of suspects.splice(0)) if (!finding && (await isProof(suspect))) finding = suspect;
+      return finding !== undefined || count >= maxSchedules;
+    },
+  };
+  if (mutant.isRare) return { schedules: await exploreSeeds(exploration, seeds(maxSchedules)), finding };
+  const schedules = await exploreSingles(exploration);
+  return { finding, schedules };
+}

@@ -1,0 +1,235 @@
+import { type LogFields, type Logger, silentLogger } from "../base/logger.ts";
+import { Redacted } from "../base/redacted.ts";
+import type { KubeObject, ObjectRef, ResourceType } from "../kube/objects.ts";
+import type { Kube } from "../kube/port.ts";
+import type { HttpPort, HttpRequest, HttpResponse } from "../providers/http-port.ts";
+import type { Outcome, Reconcile } from "../runtime/workers.ts";
+import { type Fault, hasEffect, httpAnswerOf, kubeErrorOf } from "./faults.ts";
+import { MachineClock, type VirtualClock } from "./virtual-clock.ts";
+
+/** One call of a process through one of its ports: where it can be held, disturbed, or ended. */
+export interface Call {
+  readonly port: "kube" | "http";
+  readonly verb: string;
+  /** What it is about, without anything secret: a kind and name, or a path. */
+  readonly target: string;
+  readonly isWrite: boolean;
+}
+
+export const describeCall = ({ port, verb, target }: Call): string => `${port} ${verb} ${target}`;
+
+/** What a process did in the end. */
+export type Finish =
+  | { readonly kind: "outcome"; readonly outcome: Outcome }
+  | { readonly kind: "error"; readonly error: unknown };
+
+/** Whoever watches over the effects of processes. */
+interface Witness {
+  before(process: Process, call: Call): void;
+  /** `isDone` says whether it was carried out; refusals change nothing. */
+  after(process: Process, call: Call, isDone: boolean): void;
+  said(text: string): void;
+  /** A request that nobody waits for any more, to be sent at some later time. */
+  postpone(what: string, send: () => Promise<unknown>): void;
+}
+
+export interface Parts {
+  readonly kube: Kube;
+  readonly http: HttpPort;
+  readonly clock: VirtualClock;
+  readonly witness: Witness;
+  /** Builds the reconcile on the ports of this process, with nothing in its memory. */
+  readonly assemble: (process: Process) => Reconcile;
+}
+
+type Effect<T> = () => Promise<T>;
+
+/**
+ * One operator process: production code on ports that stop at every call until they are told what becomes of it. Between
+ * two stops nothing else runs, so a run is one sequence of calls and can be replayed. Must not: know why a fault comes.
+ */
+export class Process {
+  readonly name: string;
+  readonly clock: MachineClock;
+  readonly signal = new AbortController().signal;
+  readonly logger: Logger;
+  readonly #parts: Parts;
+  readonly #reconcile: Reconcile;
+  #parked: { readonly call: Call; readonly go: (fault: Fault) => void } | undefined;
+  #onStop: (() => void) | undefined;
+  #finish: Finish | undefined;
+  #isDead = false;
+  /** Whether the clocks seemed to differ when the API server last answered. */
+  isSkewed = false;
+  /** The world's step at which this process last read each object live. */
+  readonly readAt = new Map<string, number>();
+
+  constructor(name: string, parts: Parts) {
+    this.name = name;
+    this.#parts = parts;
+    this.clock = new MachineClock(parts.clock);
+    this.logger = listeningLogger((text) => parts.witness.said(text));
+    this.#reconcile = parts.assemble(this);
+  }
+
+  /** The call at which it stands; undefined when it is idle or dead. */
+  get call(): Call | undefined {
+    return this.#parked?.call;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Starts a reconcile, and runs to the first call. */
+  async begin(key: string): Promise<void> {
+    this.#finish = undefined;
+    const stopped = this.#nextStop();
+    this.#reconcile(key, this.signal).then(
+      (outcome) => this.#end({ kind: "outcome", outcome }),
+      (error: unknown) => this.#end({ kind: "error", error }),
+    );
+    await stopped;
+  }
+
+  /** Lets the call it stands at happen, in this way, and runs to the next one or to the end. */
+  async step(fault: Fault = "none"): Promise<void> {
+    const parked = this.#parked;
+    if (!parked) throw new Error(`${this.name} does not stand at a call`);
+    this.#parked = undefined;
+    const stopped = this.#nextStop();
+    parked.go(fault);
+    await stopped;
+  }
+
+  /** Its end, from wherever it stands: nothing of its memory is left. */
+  die(): void {
+    this.#isDead = true;
+    this.#parked = undefined;
+    this.#stop();
+  }
+
+  /** How the reconcile ended; undefined while it is under way. */
+  takeFinish(): Finish | undefined {
+    return this.#finish;
+  }
+
+  #nextStop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onStop = resolve;
+    });
+  }
+
+  #stop(): void {
+    this.#onStop?.();
+    this.#onStop = undefined;
+  }
+
+  #end(finish: Finish): void {
+    if (this.#isDead) return;
+    this.#finish = finish;
+    this.#stop();
+  }
+
+  async #pass<T>(call: Call, effect: Effect<T>): Promise<{ readonly fault: Fault; readonly result: T | undefined }> {
+    const fault = await new Promise<Fault>((go) => {
+      this.#parked = { call, go };
+      this.#stop();
+    });
+    if (fault === "crashBefore") return await this.#vanish();
+    if (!hasEffect(fault)) return { fault, result: undefined };
+    const { witness } = this.#parts;
+    witness.before(this, call);
+    const result = await settled(effect);
+    witness.after(this, call, result.status === "fulfilled");
+    if (fault === "crashAfter") return await this.#vanish();
+    if (result.status === "rejected") throw result.reason;
+    return { fault, result: result.value };
+  }
+
+  /** A dead process never hears the end of anything. */
+  #vanish(): Promise<never> {
+    this.die();
+    return new Promise(() => {});
+  }
+
+  async #kubeCall<T>(verb: string, target: string, effect: Effect<T>): Promise<T> {
+    const isWrite = verb !== "get" && verb !== "list";
+    const { fault, result } = await this.#pass({ port: "kube", verb, target, isWrite }, effect);
+    const error = kubeErrorOf(fault);
+    if (error) throw error;
+    this.isSkewed = Math.abs(this.clock.offsetMs) > 60_000;
+    return result as T;
+  }
+
+  /** The Kubernetes port of this process. */
+  readonly kube: Kube = {
+    get: <T extends KubeObject>(type: ResourceType, ref: ObjectRef, options = {}) =>
+      this.#kubeCall("get", describe(type, ref), () => this.#parts.kube.get<T>(type, ref, options)),
+    list: <T extends KubeObject>(type: ResourceType, options = {}) =>
+      this.#kubeCall("list", type.kind, () => this.#parts.kube.list<T>(type, options)),
+    create: (type, object, options) =>
+      this.#kubeCall(
+        "create",
+        describe(type, { namespace: object.metadata.namespace, name: object.metadata.name ?? "" }),
+        () => this.#parts.kube.create(type, object, options),
+      ),
+    replace: (type, object, options) =>
+      this.#kubeCall(
+        options?.subresource === "status" ? "replace status of" : "replace",
+        describe(type, object.metadata),
+        () => this.#parts.kube.replace(type, object, options),
+      ),
+    patch: <T extends KubeObject>(type: ResourceType, ref: ObjectRef, patch: Parameters<Kube["patch"]>[2]) =>
+      this.#kubeCall("patch", describe(type, ref), () => this.#parts.kube.patch<T>(type, ref, patch)),
+    delete: (type, ref, options) =>
+      this.#kubeCall("delete", describe(type, ref), () => this.#parts.kube.delete(type, ref, options)),
+    watch: (type, options) => this.#parts.kube.watch(type, options),
+    fetch: (path, options) => this.#parts.kube.fetch(path, options),
+    discover: (group, version) => this.#parts.kube.discover(group, version),
+    close: async () => {},
+  };
+
+  /** The way to external systems of this process. */
+  readonly http: HttpPort = {
+    send: async (request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
+      const { pathname, search } = new URL(request.url);
+      const target = pathname + decodeURIComponent(search);
+      const call: Call = { port: "http", verb: request.method, target, isWrite: request.method !== "GET" };
+      const { fault, result } = await this.#pass(call, () => this.#parts.http.send(request, signal));
+      if (fault === "late") {
+        this.#parts.witness.postpone(describeCall(call), async () => {
+          this.#parts.witness.before(this, call);
+          await this.#parts.http.send(request, this.signal);
+          this.#parts.witness.after(this, call, true);
+        });
+      }
+      const answer = fault === "lost" || fault === "timeout" ? undefined : httpAnswerOf(fault, result);
+      if (!answer) throw new Error("the connection was lost");
+      return answer;
+    },
+  };
+}
+
+const describe = (
+  type: ResourceType,
+  { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
+): string => (namespace === undefined ? `${type.kind} ${name}` : `${type.kind} ${namespace}/${name}`);
+
+async function settled<T>(effect: Effect<T>): Promise<PromiseSettledResult<T>> {
+  const [result] = await Promise.allSettled([effect()]);
+  return result;
+}
+
+/** Everything that is logged, as text: the witness looks for key material in it. */
+function listeningLogger(listen: (text: string) => void): Logger {
+  const line = (message: string, fields?: LogFields): void =>
+    listen(`${message} ${JSON.stringify(fields ?? {}, (_, value: unknown) => plain(value))}`);
+  const logger: Logger = { ...silentLogger, info: line, warn: line, error: line, with: () => logger };
+  return logger;
+}
+
+const plain = (value: unknown): unknown => {
+  if (value instanceof Redacted) return String(value);
+  return value instanceof Error ? { ...value, message: value.message, stack: value.stack, cause: value.cause } : value;
+};

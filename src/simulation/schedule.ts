@@ -1,0 +1,64 @@
+import type { Cluster } from "./cluster.ts";
+import { Driver, type Plan } from "./driver.ts";
+import type { Backup } from "./person.ts";
+import type { Call } from "./process.ts";
+import type { Story } from "./stories.ts";
+import { type Climate, type Scene, type Tampering, World } from "./world.ts";
+
+export interface ScheduleOptions {
+  readonly cluster: Cluster;
+  readonly story: Story;
+  readonly climate: Climate;
+  readonly seed: number;
+  readonly plan: Plan;
+  readonly tampering?: Tampering | undefined;
+  readonly onTrace?: (line: string) => void;
+}
+
+export interface ScheduleResult {
+  readonly violations: readonly string[];
+  /** The calls at which the plan was asked. */
+  readonly calls: readonly Call[];
+  readonly reconciles: number;
+}
+
+interface SetScene {
+  readonly scene: Scene;
+  readonly backup: Backup;
+}
+
+const scenes = new WeakMap<Cluster, Map<string, Promise<SetScene>>>();
+
+/** Setting a scene is undisturbed and always the same, so it is done once, by untampered code. */
+function setScene({ cluster, story, climate }: ScheduleOptions): Promise<SetScene> {
+  const known = scenes.get(cluster) ?? new Map<string, Promise<SetScene>>();
+  scenes.set(cluster, known);
+  const name = `${story.name}/${climate.name}`;
+  const scene = known.get(name) ?? playScene({ cluster, story, climate });
+  known.set(name, scene);
+  return scene;
+}
+
+async function playScene(options: Pick<ScheduleOptions, "cluster" | "story" | "climate">): Promise<SetScene> {
+  const world = new World({ ...options, seed: 1 });
+  const driver = new Driver(world, () => undefined);
+  await options.story.given(driver);
+  await options.story.when?.(driver);
+  if (world.judge.violations.length > 0) throw new Error(`${options.story.name}: ${world.judge.violations[0]}`);
+  return { scene: world.capture(), backup: driver.backup };
+}
+
+/** One schedule from beginning to end: the same options always give the same result. */
+export async function runSchedule(options: ScheduleOptions): Promise<ScheduleResult> {
+  const { story, plan } = options;
+  const { scene, backup } = await setScene(options);
+  const world = new World({ ...options, scene });
+  const driver = new Driver(world, plan, backup);
+  world.trace("      --- from here on anything may happen");
+  await driver.play();
+  world.trace("      --- from here on nothing goes wrong any more");
+  await driver.recover();
+  const unmet = driver.hasPersonActed ? undefined : await story.expects?.(driver);
+  if (unmet !== undefined) world.judge.accuse(`L1 ${unmet}`);
+  return { violations: world.judge.violations, calls: driver.calls, reconciles: driver.reconciles };
+}

@@ -1,0 +1,53 @@
+import type { Disturbance, Origin } from "../../src/simulation/explore.ts";
+
+const at = (index: number, what: Disturbance["what"]): readonly Disturbance[] => [{ at: index, what }];
+
+const day = 86_400_000;
+
+/** Schedules that found a mistake once, and what the mistake was. */
+export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[] = [
+  [
+    "a restored resource has another UID: a key of its former life is not a duplicate of the new one",
+    { story: "recreate", climate: "calm", seed: 1, disturbances: at(0, { kind: "fault", fault: "crashBefore" }) },
+  ],
+  [
+    "the moment of replacement is when the Secret was written, not when its writing was prepared",
+    { story: "outage", climate: "calm", seed: 1, disturbances: at(42, { kind: "pause", ms: 3 * day }) },
+  ],
+  [
+    "before the active key is published again, the outside tells whether it still is the newest",
+    { story: "tamper", climate: "calm", seed: 1, disturbances: at(9, { kind: "person", name: "restoreBoth" }) },
+  ],
+  [
+    "the Secret that a moved reference has left goes before the key in it",
+    { story: "compromise", climate: "calm", seed: 1, disturbances: at(1, { kind: "person", name: "moveSecret" }) },
+  ],
+  [
+    "the Secret that was left goes too when its key was removed outside",
+    { story: "loseKey", climate: "calm", seed: 1, disturbances: at(2, { kind: "person", name: "moveSecret" }) },
+  ],
+  [
+    "a Secret that was restored with an earlier UID is taken over, not refused",
+    { story: "recreate", climate: "calm", seed: 1, disturbances: at(0, { kind: "person", name: "restoreSecret" }) },
+  ],
+  [
+    "a Secret that names an earlier UID is written again before it is collected as garbage",
+    { story: "create", climate: "calm", seed: 1, disturbances: at(11, { kind: "person", name: "recreate" }) },
+  ],
+  [
+    "a key that is being made does not count as failed because the clock has jumped",
+    { story: "change", climate: "asynchronous", seed: 1, disturbances: at(15, { kind: "jump", byMs: day }) },
+  ],
+  [
+    "a name that is taken by a key that lists do not show yet is not asked for in a hot loop",
+    { story: "create", climate: "lagging", seed: 1, disturbances: at(8, { kind: "fault", fault: "crashAfter" }) },
+  ],
+  [
+    "an orphaned key that lists do not show yet is set free all the same",
+    { story: "orphan", climate: "lagging", seed: 1, disturbances: [] },
+  ],
+  [
+    "a clock that was wrong for a while does not put off the next look outside",
+    { story: "loseKey", climate: "lagging", seed: 1, disturbances: at(3, { kind: "jump", byMs: day }) },
+  ],
+];

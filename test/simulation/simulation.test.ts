@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Cluster } from "../../src/simulation/cluster.ts";
+import {
+  type Exploration,
+  explorePairs,
+  exploreSeeds,
+  exploreSingles,
+  type Finding,
+  originOf,
+  replay,
+} from "../../src/simulation/explore.ts";
+import { STORIES } from "../../src/simulation/stories.ts";
+import { keptOrigins } from "./kept-origins.ts";
+
+/** A short, fixed part of what `npm run prove:simulation` does in full. */
+const cluster = new Cluster();
+
+async function findings(
+  explore: (exploration: Exploration) => Promise<number>,
+): Promise<{ readonly found: readonly Finding[]; readonly count: number }> {
+  const found: Finding[] = [];
+  const count = await explore({ cluster, onFinding: (finding) => found.push(finding) });
+  return { found, count };
+}
+
+const told = (found: readonly Finding[]): string =>
+  found.map(({ origin, violations }) => `${JSON.stringify(origin)}: ${violations.join("; ")}`).join("\n");
+
+test("every story ends well when nothing goes wrong, in every climate", async () => {
+  const { found, count } = await findings((exploration) => exploreSingles({ ...exploration, every: Infinity }));
+  assert.equal(told(found), "");
+  assert.ok(count >= 4 * STORIES.length);
+});
+
+test("a sample of all single disturbances at every call of every story", async () => {
+  const { found, count } = await findings((exploration) => exploreSingles({ ...exploration, every: 83 }));
+  assert.equal(told(found), "");
+  assert.ok(count >= 500, `${count} schedules`);
+});
+
+test("a sample of all pairs of crashes and lost answers at writing calls", async () => {
+  const { found, count } = await findings((exploration) => explorePairs({ ...exploration, every: 9 }));
+  assert.equal(told(found), "");
+  assert.ok(count >= 150, `${count} schedules`);
+});
+
+test("schedules drawn from fixed seeds", async () => {
+  const seeds = Array.from({ length: 600 }, (_, index) => 10_000 + index);
+  const { found, count } = await findings((exploration) => exploreSeeds(exploration, seeds));
+  assert.equal(told(found), "");
+  assert.equal(count, seeds.length);
+});
+
+test("schedules that once broke a promise keep it now", async () => {
+  for (const [reason, origin] of keptOrigins) {
+    const { violations } = await replay({ origin, cluster });
+    assert.deepEqual(violations, [], `${reason}: ${JSON.stringify(origin)}`);
+  }
+});
+
+test("a schedule replays exactly, on another cluster too", async () => {
+  for (const seed of [3, 17, 4711]) {
+    const traces = [];
+    for (const stage of [cluster, cluster, new Cluster()]) {
+      const lines: string[] = [];
+      await replay({ origin: originOf(seed), cluster: stage, onTrace: (line) => lines.push(line) });
+      traces.push(lines.join("\n"));
+    }
+    assert.equal(traces[1], traces[0], `seed ${seed}`);
+    assert.equal(traces[2], traces[0], `seed ${seed}`);
+  }
+});
