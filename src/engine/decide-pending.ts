@@ -1,9 +1,12 @@
+import { overlapOf } from "./dates.ts";
 import { intend, nextPending, requestOf } from "./intend.ts";
 import type { Decision, Pending, RetiredKey, SeenKey, Situation } from "./model.ts";
 import { seenKeys } from "./seen-keys.ts";
 
 /** How long to leave a key alone that is being made, before asking again. */
 const POLL_MS = 10_000;
+/** How far the clocks of the outside and of ours may be apart. */
+const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
  * Finishing an intent, from wherever it stands: look, adopt or create, publish, activate, commit. Each step can be
@@ -66,9 +69,16 @@ function withWinner(situation: Situation, pending: Pending, { id, name, createdA
     cause,
   });
   if (observation.unreadable === id) {
-    // It goes only once a later key is published: somebody might hold it after all.
+    // It goes only once a later key is published: somebody might hold it after all. One that was taken over had users
+    // before, who are given the time that every key's users are given.
     const decision = intend(situation, nextPending(situation), "CredentialsUnavailable");
-    return { ...decision, retire: [...decision.retire, unneeded("abandoned", undefined)] };
+    const isOlder = (createdAt ?? 0) < pending.since - CLOCK_TOLERANCE_MS;
+    const isOwnMaking = !isOlder && pending.id !== id && situation.state.externalName !== id;
+    const overlapMs = overlapOf(policy);
+    const abandoned: RetiredKey = isOwnMaking
+      ? unneeded("abandoned", undefined)
+      : { ...unneeded("found", undefined), overlapMs, deletionAt: now + overlapMs };
+    return { ...decision, retire: [...decision.retire, abandoned] };
   }
   if (observation.ineffective === id) {
     const postponedUntil = now + Math.min(policy.frequencyMs, policy.forcedOverlapMs);

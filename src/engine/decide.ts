@@ -155,11 +155,14 @@ const expired: Check = (situation) => {
   return { kind: "expire", ids: over.map((key) => key.id) };
 };
 
-/** Somebody else has removed a retired key: less work for us. */
+/** Somebody else has removed a retired key: less work for us. It is asked for by id, since lists may lag behind. */
 const vanished: Check = ({ state, observation }) => {
   if (!observation.outside) return undefined;
   const seen = new Set(observation.outside.map((key) => key.id));
-  const ids = state.retired.filter((key) => !seen.has(key.id)).map((key) => key.id);
+  const missing = state.retired.filter((key) => !seen.has(key.id)).map((key) => key.id);
+  const unasked = missing.find((id) => !observation.observed.has(id));
+  if (unasked !== undefined) return { kind: "observe", id: unasked };
+  const ids = missing.filter((id) => observation.observed.get(id) === "gone");
   return ids.length > 0 ? { kind: "forget", ids } : undefined;
 };
 

@@ -65,6 +65,13 @@ export interface SecretOwner {
   readonly name: string;
 }
 
+/** A Secret that its owner has left, as it was read. */
+export interface FormerSecret {
+  readonly address: SecretAddress;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
 /** What stays when former Secrets are removed. */
 export interface FormerFilter {
   /** Where the key is published now. */
@@ -127,32 +134,24 @@ export class SecretPublisher {
   }
 
   /**
-   * Removes Secrets that the owner's key was published in before its reference moved, unless what they hold is still in
-   * use. A Secret must never outlive the key in it.
+   * The Secrets that the owner's key was published in before its reference moved, unless what they hold is still in use:
+   * a Secret must never outlive the key in it.
    */
-  async removeFormer(owner: SecretOwner, kept: FormerFilter, signal: AbortSignal): Promise<void> {
+  async findFormer(owner: SecretOwner, kept: FormerFilter, signal: AbortSignal): Promise<readonly FormerSecret[]> {
     const labelSelector = `${SECRET_MARKS.ownerLabel}=${owner.uid}`;
     const { items } = await this.#kube.list(secretType, { labelSelector, metadataOnly: true, signal });
-    for (const { metadata } of items) {
-      const { namespace = "", name, uid, resourceVersion, annotations = {} } = metadata;
+    return items.flatMap(({ metadata }) => {
+      const { namespace = "", name, uid = "", resourceVersion = "", annotations = {} } = metadata;
       const isCurrent = namespace === kept.current?.namespace && name === kept.current.name;
-      if (isCurrent || kept.keyIds.has(annotations[SECRET_MARKS.keyId] ?? "")) continue;
-      await this.#remove({ namespace, name }, { uid, resourceVersion }, signal);
-    }
+      const isUsed = kept.keyIds.has(annotations[SECRET_MARKS.keyId] ?? "");
+      return isCurrent || isUsed ? [] : [{ address: { namespace, name }, uid, resourceVersion }];
+    });
   }
 
   /** Exactly the one that was read: one that has changed since is looked at again. */
-  async #remove(
-    address: SecretAddress,
-    { uid, resourceVersion }: { readonly uid: string | undefined; readonly resourceVersion: string | undefined },
-    signal: AbortSignal,
-  ): Promise<void> {
+  async remove({ address, uid, resourceVersion }: FormerSecret, signal: AbortSignal): Promise<void> {
     try {
-      const preconditions = {
-        ...(uid !== undefined && { uid }),
-        ...(resourceVersion !== undefined && { resourceVersion }),
-      };
-      await this.#kube.delete(secretType, address, { ...preconditions, signal });
+      await this.#kube.delete(secretType, address, { uid, resourceVersion, signal });
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
     }

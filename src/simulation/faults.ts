@@ -23,7 +23,9 @@ export type Fault =
   /** It has its effect, and the answer is empty. */
   | "empty"
   /** A router answers in place of the service. */
-  | "unknownRoute";
+  | "unknownRoute"
+  /** It has its effect, and the answer comes without credentials. */
+  | "withheld";
 
 export const KUBE_FAULTS: readonly Fault[] = [
   "crashBefore",
@@ -48,17 +50,19 @@ export const HTTP_FAULTS: readonly Fault[] = [
   "malformed",
   "empty",
   "unknownRoute",
+  "withheld",
 ];
 
+const EFFECTIVE: ReadonlySet<Fault> = new Set<Fault>(["none", "crashAfter", "lost", "malformed", "empty", "withheld"]);
+
 /** Whether the call reaches the other side now. */
-export function hasEffect(fault: Fault): boolean {
-  return fault === "none" || fault === "crashAfter" || fault === "lost" || fault === "malformed" || fault === "empty";
-}
+export const hasEffect = (fault: Fault): boolean => EFFECTIVE.has(fault);
 
 /** What a Kubernetes client throws; undefined where it gets its answer. */
 export function kubeErrorOf(fault: Fault): KubeError | undefined {
   switch (fault) {
     case "none":
+    case "withheld":
     case "crashAfter":
     case "crashBefore":
       return undefined;
@@ -86,6 +90,11 @@ const answer = (status: number, body: string, headers: Readonly<Record<string, s
 
 const problem = (error: string): string => JSON.stringify({ error, description: "drawn by the simulation" });
 
+function withoutCredentials(real: HttpResponse): HttpResponse {
+  const { credentials: _, ...rest } = JSON.parse(real.body.reveal()) as Readonly<Record<string, unknown>>;
+  return { ...real, body: new Redacted(JSON.stringify(rest)) };
+}
+
 /** What an HTTP client gets in place of the answer; undefined where it gets none at all. */
 export function httpAnswerOf(fault: Fault, real: HttpResponse | undefined): HttpResponse | undefined {
   switch (fault) {
@@ -99,6 +108,8 @@ export function httpAnswerOf(fault: Fault, real: HttpResponse | undefined): Http
       return answer(real?.status ?? 200, '{"id":', real?.headers);
     case "empty":
       return answer(real?.status ?? 200, "");
+    case "withheld":
+      return real && withoutCredentials(real);
     case "unknownRoute":
       return answer(404, "404 Not Found: Requested route does not exist.\n", { "x-cf-routererror": "unknown_route" });
     default:

@@ -74,6 +74,16 @@ export class Judge {
     if (takenAway !== undefined) this.#books.takenAway.add(takenAway);
   }
 
+  /**
+   * Between its publication and the commit, the Secret alone tells that a key was published. Who takes that away there
+   * leaves nobody who could know that it has users.
+   */
+  recordLost(): void {
+    const { lastPublished } = this.#books;
+    if (lastPublished !== undefined && this.look().state?.active?.id !== lastPublished)
+      this.#books.publications.delete(lastPublished);
+  }
+
   /** S6: key material is nowhere but in the data of Secrets. */
   heard(text: string): void {
     if (text.includes(CANARY) || text.includes(BASE64_CANARY)) this.accuse("S6 key material was said aloud");
@@ -116,7 +126,10 @@ export class Judge {
   #afterSecretWrite(now: Truth, process: Process, call: Call): void {
     const [, address = ""] = call.target.split(" ");
     const secret = this.#world.stored("secrets", address.includes("/") ? address : `default/${address}`);
-    if (!secret) return;
+    if (!secret) {
+      this.#afterSecretRemoval(now, process, address);
+      return;
+    }
     this.heard(JSON.stringify({ ...secret, data: undefined }));
     const keyId = secret.metadata.annotations?.[KEY_ID] ?? "";
     const isExcused = this.#isExcused(process);
@@ -130,6 +143,13 @@ export class Judge {
     this.#books.replacedAt.delete(keyId);
     this.#books.publications.set(keyId, at);
     this.#books.lastPublished = keyId;
+  }
+
+  /** Only Secrets that the resource has left may go. */
+  #afterSecretRemoval({ resource, state }: Truth, process: Process, address: string): void {
+    if (!resource || state?.isDeleting || this.#isExcused(process)) return;
+    const target = serviceBindingKind.readSpec(resource).secret;
+    if (address === `${target?.namespace}/${target?.name}`) this.accuse(`S1 the Secret ${address} was removed`);
   }
 
   /** A key that was replaced does not come back while its successor lives. */

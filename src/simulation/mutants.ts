@@ -167,6 +167,16 @@ export const MUTANTS: readonly Mutant[] = [
     climates: ["racing"],
   },
   {
+    name: "a key that must be abandoned is deleted at once",
+    tampering: deciding((situation) => {
+      const { unreadable, outside } = situation.observation;
+      const isThere = unreadable !== undefined && outside?.some((key) => key.id === unreadable);
+      return isThere ? { kind: "removeFailed", id: unreadable } : decide(situation);
+    }),
+    prelude: atFirstCreate({ kind: "fault", fault: "crashAfter" }),
+    stories: ["rotate"],
+  },
+  {
     name: "keys are deleted before their time",
     tampering: deciding((situation) => {
       const { state } = situation;

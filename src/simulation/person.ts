@@ -136,10 +136,22 @@ const ACTS = {
 export type ActName = keyof typeof ACTS;
 export const ACT_NAMES = Object.keys(ACTS) as readonly ActName[];
 
+/** What makes a Secret stop telling which key it holds, or the resource stop asking it. */
+const HIDES_PUBLICATION: ReadonlySet<ActName> = new Set<ActName>([
+  "deleteSecret",
+  "editSecret",
+  "stripSecret",
+  "restoreSecret",
+  "restoreBoth",
+  "moveSecret",
+  "recreate",
+]);
+
 /** Does it, if it can be done now: what is not there cannot be edited. */
 export async function act(world: World, name: ActName, backup: Backup): Promise<void> {
   world.trace(`      person: ${name}`);
   world.judge.personActed();
+  if (HIDES_PUBLICATION.has(name)) world.judge.recordLost();
   const perform: Act = ACTS[name];
   try {
     await perform(world, backup);

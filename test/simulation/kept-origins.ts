@@ -50,4 +50,12 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
     "a clock that was wrong for a while does not put off the next look outside",
     { story: "loseKey", climate: "lagging", seed: 1, disturbances: at(3, { kind: "jump", byMs: day }) },
   ],
+  [
+    "a key is not published where the spec no longer points",
+    { story: "rotate", climate: "racing", seed: 1, disturbances: at(6, { kind: "person", name: "moveSecret" }) },
+  ],
+  [
+    "a key that was taken over and does not give its credentials had users: it is not deleted at once",
+    { story: "import", climate: "calm", seed: 1, disturbances: at(14, { kind: "fault", fault: "withheld" }) },
+  ],
 ];

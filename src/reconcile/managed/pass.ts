@@ -295,19 +295,21 @@ export class Pass {
     const { spec, publisher, signal } = this.#options;
     const { pending, active } = this.#state();
     if (!pending || !spec.secret) return;
+    const present = await publisher.read(spec.secret, this.#owner(), signal);
+    const isWinner = await this.#isWinner(present, id, pending.sequence);
+    if (isWinner && present?.keyId !== undefined) {
+      // What is published needs no credentials any more, and must not be given up for want of them.
+      await this.#ensureStillPending(pending.sequence);
+      this.#published(present.keyId, present.publishedAt);
+      return;
+    }
     const credentials = await this.#readCredentials(id);
     if (!credentials) {
       this.#observation = { ...this.#observation, unreadable: id };
       return;
     }
     const data = await this.#dataOf(credentials);
-    const present = await publisher.read(spec.secret, this.#owner(), signal);
     await this.#ensureStillPending(pending.sequence);
-    const isWinner = await this.#isWinner(present, id, pending.sequence);
-    if (isWinner && present?.keyId !== undefined) {
-      this.#published(present.keyId, present.publishedAt);
-      return;
-    }
     const isSame =
       present?.isSound && present.keyId === active?.id && present.fingerprint === publisher.fingerprintOf(data);
     if (isSame && active && active.id !== id) {
@@ -397,7 +399,10 @@ export class Pass {
   async #ensureStillPending(sequence: number): Promise<void> {
     const live = await this.#readLive();
     const state = this.#options.kind.readState(live);
-    if (state.isDeleting || state.pending?.sequence !== sequence || live.metadata.uid !== this.#object.metadata.uid) {
+    const { uid, generation } = this.#object.metadata;
+    // A spec that was edited may name another Secret: what was decided on the old one does not hold.
+    const isSame = live.metadata.uid === uid && live.metadata.generation === generation;
+    if (state.isDeleting || state.pending?.sequence !== sequence || !isSame) {
       throw new Conflict(`${live.metadata.name} has moved on`);
     }
   }
@@ -434,9 +439,9 @@ export class Pass {
 
   /** How long a create was not heard of is told by the clock too: not while it cannot be trusted. */
   async #removeFailed(id: string): Promise<void> {
-    const { outside, signal, isSkewed } = this.#options;
+    const { outside, signal } = this.#options;
     await this.#ensureUnchanged();
-    if (isSkewed()) throw new Conflict("the clock has changed");
+    this.#ensureClock();
     await outside.connection.delete(id, signal);
     this.#observation = {
       ...this.#observation,
@@ -445,22 +450,41 @@ export class Pass {
     };
   }
 
-  /** The Secrets that hold these keys under a name that the resource has left. */
+  /** The Secrets that hold these keys under a name that the resource has left; read first, then the resource, live. */
   async #removeFormerSecrets(ids: readonly string[]): Promise<void> {
     const { publisher, spec, signal } = this.#options;
     const { active, pending, retired } = this.#state();
     const used = [active?.id, pending?.id, ...retired.map((key) => key.id)].filter((id) => id !== undefined);
     const keyIds = new Set(used.filter((id) => !ids.includes(id)));
-    await publisher.removeFormer(this.#owner(), { current: spec.secret, keyIds }, signal);
+    const former = await publisher.findFormer(this.#owner(), { current: spec.secret, keyIds }, signal);
+    if (former.length === 0) return;
+    await this.#ensureUnchanged();
+    this.#ensureClock();
+    for (const secret of former) await publisher.remove(secret, signal);
   }
 
   /** Time may have jumped since the decision: the clock counts as of the live read. */
   #ensureStillDue(ids: readonly string[]): void {
-    const { spec, clock, isSkewed } = this.#options;
-    const early = this.#state().retired.some(
-      (key) => ids.includes(key.id) && deletionInstant(spec.policy, key) > clock.now(),
-    );
-    if (early || isSkewed()) throw new Conflict("the clock has changed");
+    const { spec, clock } = this.#options;
+    this.#ensureClock();
+    const named = this.#state().retired.filter((key) => ids.includes(key.id));
+    if (named.some((key) => deletionInstant(spec.policy, key) > clock.now()))
+      throw new Conflict("the clock has changed");
+  }
+
+  /** What was decided by a clock that has turned out to be wrong is decided again. */
+  #ensureClock(): void {
+    if (this.#options.isSkewed()) throw new Conflict("the clock has changed");
+  }
+
+  /** Deletes a key that is ours. One that the list does not show is asked for by id: lists may lag behind. */
+  async #isRemoved(id: string): Promise<boolean> {
+    const { outside, signal } = this.#options;
+    const listed = this.#observation.outside?.find((key) => key.id === id);
+    const asked = listed ? undefined : await outside.connection.observe(id, signal);
+    const seen = listed ?? (asked && this.#seen(asked));
+    if (!seen) return true;
+    return seen.sequence !== undefined && (await outside.connection.delete(id, signal)) === "gone";
   }
 
   /**
@@ -468,7 +492,7 @@ export class Pass {
    * read live, now. All are tried: one that cannot be deleted does not keep the others.
    */
   async #expire(ids: readonly string[]): Promise<void> {
-    const { spec, publisher, signal, outside } = this.#options;
+    const { spec, publisher, signal } = this.#options;
     await this.#removeFormerSecrets(ids);
     const secret = spec.secret && (await publisher.read(spec.secret, this.#owner(), signal));
     await this.#ensureUnchanged();
@@ -477,13 +501,11 @@ export class Pass {
     const gone: string[] = [];
     const problems: unknown[] = [];
     for (const id of ids) {
-      const seen = this.#observation.outside?.find((key) => key.id === id);
       const isNeeded =
         id === state.active?.id || id === state.externalName || id === secret?.keyId || id === state.pending?.id;
       if (isNeeded) continue;
       try {
-        const isOurs = seen?.sequence !== undefined;
-        if (!seen || (isOurs && (await outside.connection.delete(id, signal)) === "gone")) gone.push(id);
+        if (await this.#isRemoved(id)) gone.push(id);
       } catch (error) {
         problems.push(error);
       }
