@@ -8,6 +8,21 @@ const layer = (name, allowed, comment) => ({
   to: { path: "^src/", pathNot: [`^src/${name}/`, ...allowed.map((folder) => `^src/${folder}/`)].join("|") },
 });
 
+/** What the two topmost layers stand on; neither imports the other. */
+const beneath = [
+  "base",
+  "api",
+  "kube",
+  "engine",
+  "runtime",
+  "providers",
+  "publish",
+  "report",
+  "reconcile",
+  "embedded",
+  "sandbox",
+];
+
 module.exports = {
   forbidden: [
     {
@@ -53,40 +68,8 @@ module.exports = {
       "one folder per family of kinds; it wires, it does not decide",
     ),
     layer("embedded", ["base", "kube"], "an API server for any client, not for this operator"),
-    layer(
-      "cli",
-      [
-        "base",
-        "api",
-        "kube",
-        "engine",
-        "runtime",
-        "providers",
-        "publish",
-        "report",
-        "reconcile",
-        "embedded",
-        "sandbox",
-      ],
-      "commands sit on top",
-    ),
-    layer(
-      "simulation",
-      [
-        "base",
-        "api",
-        "kube",
-        "engine",
-        "runtime",
-        "providers",
-        "publish",
-        "report",
-        "reconcile",
-        "embedded",
-        "sandbox",
-      ],
-      "a world for production code, without its commands",
-    ),
+    layer("cli", beneath, "commands sit on top"),
+    layer("simulation", beneath, "a world for production code, without its commands"),
     {
       name: "main-is-the-top",
       severity: "error",
