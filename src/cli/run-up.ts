@@ -161,8 +161,11 @@ async function clearReadyFile(flags: Flags, world: World): Promise<string | unde
   if (file === undefined) return undefined;
   const path = isAbsolute(file) ? file : resolve(world.workingDirectory, file);
   try {
-    await writePrivateFile(path, "");
-    await rm(path);
+    // Tried out beside it: a script that waits for the file must never find an empty one.
+    const trial = `${path}.trial`;
+    await writePrivateFile(trial, "");
+    await rm(trial);
+    await rm(path, { force: true });
   } catch (error) {
     throw new UsageError(`cannot write --ready-file ${path}: ${messageOf(error)}`, error);
   }
