@@ -19,6 +19,7 @@ const beneath = [
   "publish",
   "report",
   "reconcile",
+  "install",
   "embedded",
   "sandbox",
 ];
@@ -67,6 +68,7 @@ module.exports = {
       ["base", "api", "engine", "kube", "runtime", "providers", "publish", "report"],
       "one folder per family of kinds; it wires, it does not decide",
     ),
+    layer("install", ["base", "api", "kube"], "manifests are data"),
     layer("embedded", ["base", "kube"], "an API server for any client, not for this operator"),
     layer("cli", beneath, "commands sit on top"),
     layer("simulation", beneath, "a world for production code, without its commands"),

@@ -1,12 +1,22 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { homedir, hostname } from "node:os";
+import { createInterface } from "node:readline";
+import { text as readText } from "node:stream/consumers";
+import { isatty } from "node:tty";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
-import type { Output, World } from "./cli/command.ts";
+import type { Input, Output, World } from "./cli/command.ts";
 import { crdsCommand } from "./cli/crds-command.ts";
+import { explainCommand } from "./cli/explain-command.ts";
+import { freezeCommand, unfreezeCommand } from "./cli/freeze-command.ts";
+import { manifestsCommand } from "./cli/manifests-command.ts";
 import { operatorCommand } from "./cli/operator-command.ts";
+import { rotateCommand } from "./cli/rotate-command.ts";
 import { run } from "./cli/run.ts";
+import { sandboxCommand } from "./cli/sandbox-command.ts";
+import { statusCommand } from "./cli/status-command.ts";
+import { timelineCommand } from "./cli/timeline-command.ts";
 import { upCommand } from "./cli/up-command.ts";
 import { versionCommand } from "./cli/version-command.ts";
 
@@ -17,7 +27,25 @@ import { versionCommand } from "./cli/version-command.ts";
 const output = (stream: NodeJS.WriteStream): Output => ({
   write: (text) => void stream.write(text),
   isTerminal: stream.isTTY === true,
+  get columns() {
+    return stream.isTTY ? stream.columns : undefined;
+  },
 });
+
+/** Touched only when something is read: to open it is to wait for it. */
+const stdin: Input = {
+  isTerminal: isatty(0),
+  readAll: () => readText(process.stdin),
+  readLine: async () => {
+    const lines = createInterface({ input: process.stdin });
+    try {
+      for await (const line of lines) return line;
+      return undefined;
+    } finally {
+      lines.close();
+    }
+  },
+};
 
 const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 
@@ -30,6 +58,7 @@ const world: World = {
   hostName: hostname(),
   processId: process.pid,
   version: (manifest as { version: string }).version,
+  stdin,
   stdout: output(process.stdout),
   stderr: output(process.stderr),
   onStop: (callback) => {
@@ -47,7 +76,20 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // Nor is a log that nobody reads any more a reason to leave keys unturned.
 process.stderr.on("error", () => {});
 
-const commands = [upCommand, operatorCommand, crdsCommand, versionCommand];
+const commands = [
+  upCommand,
+  operatorCommand,
+  sandboxCommand,
+  statusCommand,
+  explainCommand,
+  rotateCommand,
+  freezeCommand,
+  unfreezeCommand,
+  timelineCommand,
+  crdsCommand,
+  manifestsCommand,
+  versionCommand,
+];
 const code = await run(commands, process.argv.slice(2), world);
 // What was written is out, or the handler above has said why not.
 await new Promise((resolve) => process.stdout.write("", resolve));

@@ -10,13 +10,15 @@ import { systemRandom } from "../src/base/random.ts";
 import type { KubeObject } from "../src/kube/objects.ts";
 import type { Kube } from "../src/kube/port.ts";
 import { type Figure, figure, reportFigures } from "../test/bench/figures.ts";
-import { createObjects, listSeconds, namespaces, rate } from "../test/bench/load.ts";
+import { createObjects, listSeconds, rate } from "../test/bench/load.ts";
 import { measureOperator } from "../test/bench/operator-process.ts";
 import { buildClusterTools } from "../test/cluster/build.ts";
 import { startControlPlane } from "../test/cluster/control-plane.ts";
+import { customResourceDefinitions, namespaces } from "../test/conformance/kinds.ts";
 import { connect } from "../test/support/connect.ts";
-import { BUILT_MAIN, startKeyturnUp } from "../test/support/keyturn-up.ts";
-import { runCommand } from "./run.ts";
+import { BUILT_MAIN } from "../test/support/keyturn-process.ts";
+import { startKeyturnUp } from "../test/support/keyturn-up.ts";
+import { buildDist } from "./build-dist.ts";
 
 /**
  * `npm run bench:kube`: the embedded and the real API server side by side in one run, and what the built operator needs
@@ -26,13 +28,13 @@ const OBJECTS = 10_000;
 const BATCH = 1000;
 const NAMESPACE = "bench";
 
-console.log("building dist/ …");
-const build = await runCommand("npm", ["run", "--silent", "build"], true);
-if (build.code !== 0) throw new Error(build.output);
+await buildDist();
 const folder = await mkdtemp(join(tmpdir(), "keyturn-bench-"));
 const tools = await buildClusterTools((line) => console.log(line));
 const controlPlane = await startControlPlane(tools);
-const embedded = await startKeyturnUp({ dataDirectory: folder, main: BUILT_MAIN });
+// It has an operator of its own, which is to leave the bindings alone: it refuses their policies, and that is that.
+const upFlags = ["--no-examples", "--quiet", "--metrics-bind", "0", "--min-frequency", "10000h"];
+const embedded = await startKeyturnUp({ dataDirectory: folder, main: BUILT_MAIN, flags: upFlags });
 try {
   const servers = [
     await serverOf("embedded", embedded.ready.kubeconfig),
@@ -125,10 +127,10 @@ async function operatorFigures(servers: readonly Server[]): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const { name, kube, kubeconfig } of servers) {
     await installCrds(kube);
-    const idle = await measureOperator(kubeconfig);
+    const idle = await measureOperator(kubeconfig, kube);
     await rate(OBJECTS, 16, (index) => kube.create<KubeObject>(serviceBinding, binding(index)));
     console.log(`created ${OBJECTS} ServiceBindings on ${name}`);
-    const full = await measureOperator(kubeconfig);
+    const full = await measureOperator(kubeconfig, kube);
     figures.push(
       figure(`operator on ${name}, idle: RSS in MB`, idle.residentMegabytes, "<= 100"),
       figure(`operator on ${name}, ${OBJECTS} resources: RSS in MB`, full.residentMegabytes, "<= 150"),
@@ -139,17 +141,10 @@ async function operatorFigures(servers: readonly Server[]): Promise<Figure[]> {
 }
 
 async function installCrds(kube: Kube): Promise<void> {
-  const type = {
-    group: "apiextensions.k8s.io",
-    version: "v1",
-    plural: "customresourcedefinitions",
-    kind: "CustomResourceDefinition",
-    namespaced: false,
-  };
   for (const resource of customResources) {
     const body = definitionOf(resource);
     await kube.patch(
-      type,
+      customResourceDefinitions,
       { name: `${resource.plural}.${resource.group}` },
       { type: "apply", body },
       { fieldManager: "bench" },

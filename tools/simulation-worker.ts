@@ -7,34 +7,41 @@ import {
   exploreSingles,
   type Finding,
 } from "../src/simulation/explore.ts";
-import { CLIMATES, STORIES } from "../src/simulation/stories.ts";
+import { hunt } from "../src/simulation/hunt.ts";
+import { MUTANTS } from "../src/simulation/mutants/mutants.ts";
+import { STORIES } from "../src/simulation/stories.ts";
+import type { Share, ShareReport } from "./simulation-shares.ts";
 
-/** What one worker explores: its share of the stories, and seeds of its own. */
-export interface Share {
-  readonly index: number;
-  readonly of: number;
-  readonly firstSeed: number;
-  readonly seeds: number;
-}
-
-export interface ShareReport {
-  readonly singles: number;
-  readonly pairs: number;
-  readonly drawn: number;
-  readonly findings: readonly Finding[];
-}
-
+/** One worker's share: of the stories for what is systematic, of the seeds for what is drawn, of the mutants. */
 const share = workerData as Share;
+const PROGRESS_EVERY = 200;
+
+// Hundreds of errors are thrown a second, and nobody reads where from.
+Error.stackTraceLimit = 0;
+
 const findings: Finding[] = [];
+let told = 0;
 const exploration: Exploration = {
   cluster: new Cluster(),
-  stories: STORIES.filter((_, index) => index % share.of === share.index),
-  climates: CLIMATES,
   onFinding: (finding) => findings.push(finding),
+  isEnough: (count) => {
+    // A sample passes by what it does not play, so the same count may come several times.
+    if (count !== told && count % PROGRESS_EVERY === 0)
+      parentPort?.postMessage({ kind: "progress", schedules: PROGRESS_EVERY });
+    told = count;
+    return false;
+  },
 };
-const singles = await exploreSingles(exploration);
-const pairs = await explorePairs(exploration);
-const seeds = Array.from({ length: share.seeds }, (_, index) => share.firstSeed + index * share.of + share.index);
-const drawn = await exploreSeeds({ ...exploration, stories: STORIES }, seeds);
-const report: ShareReport = { singles, pairs, drawn, findings };
+const isMine = (_: unknown, index: number): boolean => index % share.of === share.index;
+const systematic = { ...exploration, stories: STORIES.filter(isMine) };
+const singles = await exploreSingles({ ...systematic, every: share.everySingle });
+const pairs = await explorePairs({ ...systematic, every: share.everyPair });
+const seeds = Array.from({ length: share.drawn }, (_, index) => share.firstSeed + index).filter(isMine);
+const drawn = await exploreSeeds(exploration, seeds);
+const mutants: Record<string, number | null> = {};
+for (const mutant of share.withMutants ? MUTANTS.filter(isMine) : []) {
+  const { finding, schedules } = await hunt(mutant, exploration.cluster);
+  mutants[mutant.name] = finding ? schedules : null;
+}
+const report: ShareReport = { kind: "report", singles, pairs, drawn, findings, mutants };
 parentPort?.postMessage(report);

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { globSync } from "node:fs";
 import path from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
@@ -16,9 +17,15 @@ interface Suite {
   readonly files: readonly string[];
 }
 
+const root = path.join(import.meta.dirname, "..");
+/** Everything that a binding can go through. */
+const rotationStories = globSync("test/rotation/*.test.ts", { cwd: root }).sort();
+
 const suites: readonly Suite[] = [
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
+  { name: "rotation", files: rotationStories },
+  { name: "install", files: ["test/install/manifests.test.ts"] },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
 ];
 
@@ -116,11 +123,12 @@ interface RunOptions {
 
 /** Each file runs in a process of its own, so that a suite that hangs or crashes is only a failure. */
 async function runSuite(suite: Suite, options: RunOptions): Promise<Counts> {
-  const root = path.join(import.meta.dirname, "..");
   Object.assign(process.env, options.environment);
   const stream = run({
     files: suite.files.map((file) => path.join(root, file)),
     cwd: root,
+    // One after the other: they share the cluster, and a controller of one would work on the objects of another.
+    concurrency: 1,
     signal: options.signal,
     ...(options.patterns.length > 0 && { testNamePatterns: [...options.patterns] }),
   });

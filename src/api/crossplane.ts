@@ -1,4 +1,15 @@
-import { instant, integer, list, object, oneOf, type SchemaNode, text, textMap } from "./schema.ts";
+import {
+  anything,
+  instant,
+  integer,
+  list,
+  object,
+  objectName,
+  oneOf,
+  type SchemaNode,
+  text,
+  textMap,
+} from "./schema.ts";
 
 /** The fields that every managed resource of the Crossplane providers shares, so that their manifests apply unchanged. */
 const policy = object(
@@ -12,7 +23,7 @@ const policy = object(
 );
 
 export const reference = (description: string): SchemaNode =>
-  object({ name: text("Name of the referenced object."), policy }, { required: ["name"], description });
+  object({ name: objectName("Name of the referenced object."), policy }, { required: ["name"], description });
 
 export const selector = (description: string): SchemaNode =>
   object(
@@ -27,9 +38,9 @@ export const selector = (description: string): SchemaNode =>
 export const secretKeyReference = (description: string): SchemaNode =>
   object(
     {
-      name: text("Name of the Secret."),
-      namespace: text("Namespace of the Secret."),
-      key: text("Key within the Secret."),
+      name: objectName("Name of the Secret."),
+      namespace: objectName("Namespace of the Secret."),
+      key: text("Key within the Secret.", { minLength: 1, maxLength: 253 }),
     },
     { required: ["name", "namespace", "key"], description },
   );
@@ -44,12 +55,15 @@ export const managedResourceSpec: Readonly<Record<string, SchemaNode>> = {
     { default: ["*"] },
   ),
   providerConfigRef: object(
-    { name: text("Name of the ProviderConfig."), policy },
+    { name: objectName("Name of the ProviderConfig."), policy },
     { required: ["name"], default: { name: "default" }, description: "How to reach the external system." },
   ),
   writeConnectionSecretToRef: object(
-    { name: text("Name of the Secret."), namespace: text("Namespace of the Secret.") },
+    { name: objectName("Name of the Secret."), namespace: objectName("Namespace of the Secret.") },
     { required: ["name", "namespace"], description: "The Secret that always holds the active key." },
+  ),
+  publishConnectionDetailsTo: anything(
+    "Taken so that manifests of the Crossplane providers apply, and ignored: external secret stores are gone from Crossplane itself. Use writeConnectionSecretToRef.",
   ),
 };
 

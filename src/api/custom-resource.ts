@@ -22,17 +22,24 @@ interface Column {
   readonly priority?: number;
 }
 
-/** The label that says a CRD came from Keyturn; one without it belongs to somebody else and is never touched. */
-const OWNER_LABEL = "app.kubernetes.io/part-of";
-const OWNER = "keyturn";
+/** What comes from Keyturn says so; a CRD without this belongs to somebody else and is never touched. */
+export const OWNER_LABELS = { "app.kubernetes.io/part-of": "keyturn" } as const;
+
+interface Definition {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly [field: string]: unknown;
+}
 
 /** The CustomResourceDefinition as it is applied to a cluster. */
-export function definitionOf(resource: CustomResource): Readonly<Record<string, unknown>> {
+export function definitionOf(resource: CustomResource): Definition {
   const { group, version, kind, plural } = resource;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}`, labels: { [OWNER_LABEL]: OWNER } },
+    metadata: { name: `${plural}.${group}`, labels: OWNER_LABELS },
     spec: {
       group,
       scope: resource.namespaced ? "Namespaced" : "Cluster",

@@ -1,3 +1,6 @@
+import { MAX_DURATION_MS } from "../base/duration.ts";
+import { type DurationRange, durationRules, MAX_DURATION_LENGTH, type Rule } from "./duration-rules.ts";
+
 /**
  * The few words the kinds' schemas are written in: plain OpenAPI values, so that a CRD reads like its documentation.
  * Must not: know a kind.
@@ -7,7 +10,7 @@ export type SchemaNode = Readonly<Record<string, unknown>>;
 interface ObjectOptions {
   readonly required?: readonly string[];
   readonly description?: string;
-  readonly rules?: readonly { readonly rule: string; readonly message: string }[];
+  readonly rules?: readonly Rule[];
   readonly default?: unknown;
 }
 
@@ -58,6 +61,15 @@ export const anything = (description: string): SchemaNode => ({
   "x-kubernetes-preserve-unknown-fields": true,
 });
 
+/** A name of an object, as Kubernetes allows it. */
+export const objectName = (description: string): SchemaNode => text(description, { minLength: 1, maxLength: 253 });
+
 /** A Go duration, with days and weeks: `336h`, `14d`, `1h30m`. */
-export const duration = (description: string): SchemaNode =>
-  text(description, { pattern: "^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h|d|w))+$", maxLength: 64 });
+export const duration = (description: string, range: DurationRange = ANY_LENGTH): SchemaNode =>
+  text(description, { maxLength: MAX_DURATION_LENGTH, "x-kubernetes-validations": durationRules(range) });
+
+const ANY_LENGTH: DurationRange = {
+  minMs: 1,
+  maxMs: MAX_DURATION_MS,
+  message: "must be longer than zero and at most 100 years (36525d)",
+};

@@ -27,6 +27,9 @@ export function formatInstant(at: number): string {
   return new Date(within).toISOString().replace(".000Z", "Z");
 }
 
+/** What Kubernetes writes, and so nearly all there is to read. */
+const PLAIN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
 const SHAPE =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?\s?([Zz]|[+-]\d{2}:?\d{2})(?:\s[A-Z]{3,5})?$/;
 
@@ -37,17 +40,26 @@ const SHAPE =
  */
 export function parseInstant(text: unknown): number | undefined {
   if (typeof text !== "string" || text.length > MAX_LENGTH) return undefined;
-  const match = SHAPE.exec(text.trim());
+  const at = PLAIN.test(text) ? plainInstant(text) : shapedInstant(text.trim());
+  return at === undefined || at === GO_UNSET || at < MIN_INSTANT || at >= MAX_INSTANT + SECOND_MS ? undefined : at;
+}
+
+/** The host goes on from 30 February to March, and from 24:00 to the next day: neither is in the calendar. */
+function plainInstant(text: string): number | undefined {
+  const at = Date.parse(text);
+  return new Date(at).getUTCDate() === Number(text.slice(8, 10)) ? at : shapedInstant(text);
+}
+
+function shapedInstant(text: string): number | undefined {
+  const match = SHAPE.exec(text);
   if (!match) return undefined;
   const [, year = "", month = "", day = "", hour = "", minute = "", second = "", fraction = "", zone = ""] = match;
   const offsetMs = zoneOffsetMs(zone);
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60 || offsetMs === undefined) return undefined;
   const midnight = Date.parse(`${year}-${month}-${day}T00:00:00Z`);
-  // The host accepts 30 February and goes on to March.
   if (Number.isNaN(midnight) || new Date(midnight).getUTCDate() !== Number(day)) return undefined;
   const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
-  const at = midnight + seconds * SECOND_MS + Number(fraction.padEnd(3, "0").slice(0, 3)) - offsetMs;
-  return at === GO_UNSET || at < MIN_INSTANT || at >= MAX_INSTANT + SECOND_MS ? undefined : at;
+  return midnight + seconds * SECOND_MS + Number(fraction.padEnd(3, "0").slice(0, 3)) - offsetMs;
 }
 
 function zoneOffsetMs(zone: string): number | undefined {

@@ -10,6 +10,8 @@ export interface Command {
   readonly summary: string;
   /** Paragraphs for `--help`. */
   readonly description?: string;
+  /** The words it takes besides flags, as the help shows them, and how many at most; absent: none. */
+  readonly words?: { readonly usage: string; readonly max: number };
   readonly options: readonly OptionSpec[];
   readonly examples?: readonly { readonly command: string; readonly what: string }[];
   run(flags: Flags, world: World): Promise<ExitCode>;
@@ -31,7 +33,12 @@ export interface OptionSpec {
 
 /** The flags of one call, checked against the command's options. */
 export interface Flags {
+  /** What was given besides flags. */
+  readonly words: readonly string[];
+  /** The value; of a flag that was given several times, the last one. */
   text(name: string): string | undefined;
+  /** All values of a flag, in the order in which they were given. */
+  texts(name: string): readonly string[];
   isOn(name: string): boolean;
 }
 
@@ -44,13 +51,23 @@ export interface World {
   readonly hostName: string;
   readonly processId: number;
   readonly version: string;
+  readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   /** Calls back for each request to stop (Ctrl-C, SIGTERM). */
   onStop(callback: (signal: string) => void): void;
 }
 
+export interface Input {
+  readonly isTerminal: boolean;
+  /** The next line without its end; undefined when nothing more comes. */
+  readLine(): Promise<string | undefined>;
+  readAll(): Promise<string>;
+}
+
 export interface Output {
   write(text: string): void;
   readonly isTerminal: boolean;
+  /** How many characters fit into a line, where that is known. */
+  readonly columns?: number | undefined;
 }

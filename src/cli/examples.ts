@@ -1,4 +1,11 @@
-/** What `keyturn up` puts into an empty cluster, so that there is something to look at. */
+import { serviceBinding } from "../api/btp/service-binding.ts";
+import { apiVersionOf } from "../kube/objects.ts";
+import type { InstanceSettings } from "../sandbox/service-manager/switches.ts";
+
+/**
+ * What `keyturn up` puts into a new cluster and its sandbox, so that there is something to look at: bindings that rotate
+ * every few seconds, for services that differ in what makes rotation hard. Pure data.
+ */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -10,20 +17,52 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-const namespace = "shop";
+/** Where the example's workloads and their Secrets are. */
+const SHOP = "shop";
 
-export const examples: readonly Manifest[] = [
-  { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+export interface ExampleService {
+  readonly name: string;
+  /** At the sandbox, where a service instance is known by its id. */
+  readonly instanceId: string;
+  readonly instance: Partial<InstanceSettings>;
+  /** Absent for a binding that stays as it is. */
+  readonly rotation?: Readonly<Record<string, unknown>>;
+}
+
+export const exampleServices: readonly ExampleService[] = [
   {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name: "orders-db", namespace },
-    stringData: { username: "orders", password: "an example, not a secret" },
+    name: "orders-db",
+    instanceId: "00000000-0000-4000-8000-000000000001",
+    instance: { name: "orders-db" },
+    rotation: { frequency: "20s", ttl: "35s" },
   },
+  {
+    // The broker takes its time: it says "accepted", and the key is there some seconds later.
+    name: "invoices-db",
+    instanceId: "00000000-0000-4000-8000-000000000002",
+    instance: { name: "invoices-db", broker: "asynchronous", brokerLatencyMs: 500, brokerWorkMs: 4000 },
+    rotation: { frequency: "1m", ttl: "90s" },
+  },
+  {
+    name: "reports-db",
+    instanceId: "00000000-0000-4000-8000-000000000003",
+    instance: { name: "reports-db" },
+    rotation: { frequency: "90s", ttl: "150s", windows: [{ schedule: "*/2 * * * *", duration: "1m" }] },
+  },
+  {
+    name: "search-index",
+    instanceId: "00000000-0000-4000-8000-000000000004",
+    instance: { name: "search-index" },
+  },
+];
+
+export const exampleManifests: readonly Manifest[] = [
+  { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } },
+  ...exampleServices.map(bindingOf),
   {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name: "orders", namespace, labels: { app: "orders" } },
+    metadata: { name: "orders", namespace: SHOP, labels: { app: "orders" } },
     spec: {
       replicas: 2,
       selector: { matchLabels: { app: "orders" } },
@@ -37,14 +76,17 @@ export const examples: readonly Manifest[] = [
       },
     },
   },
-  {
-    apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
-    kind: "ServiceBinding",
-    metadata: { name: "orders-db" },
-    spec: {
-      rotation: { ttl: "336h", frequency: "288h" },
-      forProvider: { name: "orders-db", serviceInstanceId: "00000000-0000-4000-8000-000000000001" },
-      writeConnectionSecretToRef: { name: "orders-db-binding", namespace },
-    },
-  },
 ];
+
+function bindingOf({ name, instanceId, rotation }: ExampleService): Manifest {
+  return {
+    apiVersion: apiVersionOf(serviceBinding),
+    kind: serviceBinding.kind,
+    metadata: { name },
+    spec: {
+      ...(rotation && { rotation }),
+      forProvider: { name, serviceInstanceId: instanceId },
+      writeConnectionSecretToRef: { name, namespace: SHOP },
+    },
+  };
+}

@@ -1,4 +1,6 @@
-import { UsageError } from "../base/errors.ts";
+import { parseDuration } from "../base/duration.ts";
+import { messageOf, UsageError } from "../base/errors.ts";
+import { parseInstant } from "../base/instant.ts";
 import type { Flags } from "./command.ts";
 
 /** Readers for the values of flags; each refuses nonsense in one line that names the flag. */
@@ -32,4 +34,23 @@ export function readList(flags: Flags, name: string, known: readonly string[]): 
     }
   }
   return members;
+}
+
+/** A length of time in milliseconds, longer than nothing. */
+export function readDuration(flags: Flags, name: string): number {
+  try {
+    return parseDuration(flags.text(name) ?? "", { positive: true });
+  } catch (error) {
+    throw new UsageError(`--${name}: ${messageOf(error)}`, error);
+  }
+}
+
+/** An instant, or undefined where the flag was not given. */
+export function readInstant(flags: Flags, name: string): number | undefined {
+  const text = flags.text(name);
+  if (text === undefined) return undefined;
+  const at = parseInstant(text) ?? parseInstant(`${text}T00:00:00Z`);
+  if (at === undefined)
+    throw new UsageError(`--${name}: "${text}" is not a date such as 2026-11-15T12:00:00Z or 2026-11-15`);
+  return at;
 }

@@ -15,7 +15,7 @@ export function overview(commands: readonly Command[], version: string): string 
     ...rows,
     "",
     "To try it without a cluster:  keyturn up",
-    "On a cluster:                 keyturn crds | kubectl apply -f -   and then   keyturn operator",
+    "On a cluster:                 keyturn manifests --image IMAGE | kubectl apply -f -",
     "More about one command:       keyturn COMMAND --help",
     "",
   ].join("\n");
@@ -32,7 +32,7 @@ export function page(command: Command): string {
     "",
     ...(command.description ? [command.description, ""] : []),
     "Usage:",
-    `  keyturn ${command.name} [FLAGS]`,
+    `  keyturn ${[command.name, command.words?.usage ?? "", "[FLAGS]"].filter((word) => word !== "").join(" ")}`,
     "",
     "Flags:",
     ...rows,

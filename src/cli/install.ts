@@ -1,39 +1,32 @@
 import { definitionOf } from "../api/custom-resource.ts";
 import { customResources } from "../api/custom-resources.ts";
+import { admissionPolicies } from "../install/admission-policies.ts";
 import { NotFound, NotServed } from "../kube/errors.ts";
 import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
-import { examples, type Manifest } from "./examples.ts";
+import type { Manifest } from "./examples.ts";
 
 const FIELD_MANAGER = "keyturn";
 
-const definitions: ResourceType = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
-
-/** Applies the CRDs; one that is there already is brought to this version's schema. */
+/** Applies the CRDs and the admission policies; what is there already is brought to this version. */
 export async function installDefinitions(kube: Kube): Promise<void> {
-  for (const resource of customResources) {
-    const name = `${resource.plural}.${resource.group}`;
-    const patch = { type: "apply", body: definitionOf(resource), force: true } as const;
-    await kube.patch(definitions, { name }, patch, { fieldManager: FIELD_MANAGER });
+  for (const manifest of [...customResources.map(definitionOf), ...admissionPolicies()]) {
+    const type = await typeOf(kube, manifest);
+    const patch = { type: "apply", body: manifest, force: true } as const;
+    await kube.patch(type, { name: manifest.metadata.name }, patch, { fieldManager: FIELD_MANAGER });
   }
 }
 
-/** Creates the examples; what somebody has made under the same name is left alone. */
-export async function installExamples(kube: Kube): Promise<void> {
-  for (const manifest of examples) {
+/** Creates what is not there; what somebody has made under the same name is left alone. */
+export async function createMissing(kube: Kube, manifests: readonly Manifest[]): Promise<void> {
+  for (const manifest of manifests) {
     const type = await typeOf(kube, manifest);
     if (await isThere(kube, type, manifest)) continue;
     await kube.create<KubeObject>(type, manifest, { fieldManager: FIELD_MANAGER });
   }
 }
 
-async function typeOf(kube: Kube, { apiVersion, kind }: Manifest): Promise<ResourceType> {
+async function typeOf(kube: Kube, { apiVersion, kind }: Pick<Manifest, "apiVersion" | "kind">): Promise<ResourceType> {
   const [version = "", group = ""] = apiVersion.split("/").reverse();
   const types = await kube.discover(group, version);
   const type = types.find((candidate) => candidate.kind === kind);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { serviceBinding } from "../api/btp/service-binding.ts";
 import { silentLogger } from "../base/logger.ts";
 import { ManualClock } from "../base/manual-clock.ts";
 import { seededRandom } from "../base/random.ts";
@@ -8,6 +9,8 @@ import { createLocalTransport } from "../embedded/http/local-transport.ts";
 import { createKubeClient } from "../kube/kube-client.ts";
 import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
+import { secretType } from "../publish/secret-publisher.ts";
+import { createMissing, installDefinitions } from "./install.ts";
 import { LiveView } from "./live-view.ts";
 
 const definitions: ResourceType = {
@@ -48,6 +51,8 @@ interface World {
   readonly kube: Kube;
   readonly view: LiveView;
   readonly lines: string[];
+  /** Another view on the same server, into the same lines. */
+  restart(): LiveView;
 }
 
 function startView(historyLimit: number): World {
@@ -56,10 +61,14 @@ function startView(historyLimit: number): World {
   server.start();
   const lines: string[] = [];
   const output = { isTerminal: false, write: (text: string) => void lines.push(text.trim().replace(/^\S+ +/, "")) };
-  const view = new LiveView({ objects: server.objects, registry: server.registry, clock, output });
-  view.start();
+  const restart = (): LiveView => {
+    const view = new LiveView({ objects: server.objects, registry: server.registry, clock, output });
+    view.start();
+    return view;
+  };
+  const view = restart();
   const kube = createKubeClient({ transport: createLocalTransport(server.api), clock, userAgent: "test" });
-  return { clock, kube, view, lines };
+  return { clock, kube, view, lines, restart };
 }
 
 test("a kind that went away and came back is shown again", async () => {
@@ -99,3 +108,64 @@ test("more changes at once than the history holds cost lines, not the process", 
   await clock.advance(100);
   assert.ok(!lines.some((line) => line.includes("after")));
 });
+
+const secret = (keyId: string, value: string): KubeObject => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { namespace: "default", name: "db", annotations: { "keyturn.dev/key-id": keyId } },
+  data: { password: Buffer.from(value).toString("base64") },
+});
+
+test("a Secret that gets another key is told with its resource; one that somebody changes or deletes is shown", async () => {
+  const { clock, kube, view, lines } = startView(1000);
+  const ref = { namespace: "default", name: "db" };
+  const put = async (content: KubeObject): Promise<void> => {
+    const { resourceVersion = "" } = (await kube.get(secretType, ref)).metadata;
+    await kube.replace(secretType, { ...content, metadata: { ...content.metadata, resourceVersion } });
+    await clock.advance(100);
+  };
+  await clock.advance(100);
+  await kube.create<KubeObject>(secretType, secret("a", "one"));
+  await clock.advance(100);
+  await put(secret("b", "two"));
+  assert.deepEqual(shown(lines, "Secret"), []);
+  await put(secret("b", "edited"));
+  await kube.delete(secretType, ref);
+  await clock.advance(100);
+  await kube.create<KubeObject>(secretType, secret("b", "two"));
+  await clock.advance(100);
+  const told = ["~ Secret default/db  changed", "- Secret default/db", "+ Secret default/db"];
+  assert.deepEqual(shown(lines, "Secret"), told);
+  assert.ok(!lines.join().includes("edited"));
+  view.stop();
+});
+
+test("what a binding's keys had come to before the view began is no news; what becomes of them then is", async () => {
+  const { clock, kube, view, lines, restart } = startView(1000);
+  await installDefinitions(kube);
+  const manifest = {
+    apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
+    kind: "ServiceBinding",
+    metadata: { name: "db" },
+    spec: { forProvider: { name: "db", serviceInstanceId: "i" } },
+  };
+  await createMissing(kube, [manifest]);
+  const setStatus = async (status: Readonly<Record<string, unknown>>): Promise<void> => {
+    await kube.patch(serviceBinding, manifest.metadata, { type: "merge", body: { status } }, { subresource: "status" });
+    await clock.advance(100);
+  };
+  const key = (name: string) => ({ id: `id-${name}`, name, createdDate: "2026-01-01T00:00:00Z" });
+  await setStatus({ atProvider: key("db-a") });
+  assert.deepEqual(shown(lines, "ServiceBinding"), ["+ ServiceBinding db", "~ ServiceBinding db  key db-a is active"]);
+  view.stop();
+  lines.length = 0;
+  const later = restart();
+  await setStatus({ sequence: 1 });
+  assert.deepEqual(shown(lines, "ServiceBinding"), []);
+  await setStatus({ atProvider: key("db-b") });
+  assert.deepEqual(shown(lines, "ServiceBinding"), ["~ ServiceBinding db  key db-b is active"]);
+  later.stop();
+});
+
+const shown = (lines: readonly string[], kind: string): readonly string[] =>
+  lines.filter((line) => line.slice(2).startsWith(`${kind} `));

@@ -2,7 +2,11 @@ import type { Clock } from "../base/clock.ts";
 import type { FeedEvent, ObjectApi, WatchFeed } from "../embedded/object-api.ts";
 import type { Registry, ResourceDefinition } from "../embedded/registry.ts";
 import { type KubeObject, keyOf } from "../kube/objects.ts";
+import { markedSecret } from "../publish/secret-publisher.ts";
+import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
+import { managedKinds } from "../reconcile/managed-kinds.ts";
 import type { Output } from "./command.ts";
+import { clockTime, type KeyView, keyViewOf, tellKeys } from "./live-view-keys.ts";
 
 /** Kinds whose every change would drown the rest. */
 const SILENT = new Set(["Lease", "Event", "ControllerRevision", "ServiceAccount"]);
@@ -21,6 +25,7 @@ export class LiveView {
   readonly #options: LiveViewOptions;
   readonly #feeds = new Map<string, WatchFeed>();
   readonly #last = new Map<string, string>();
+  readonly #keys = new Map<string, KeyView>();
   #isStopped = false;
 
   constructor(options: LiveViewOptions) {
@@ -40,15 +45,26 @@ export class LiveView {
 
   #follow(definition: ResourceDefinition): void {
     if (SILENT.has(definition.kind) || this.#feeds.has(definition.storageKey)) return;
-    const feed = this.#options.objects.watch(definition, { sendInitialEvents: false });
+    const { objects } = this.#options;
+    const managed = managedKinds.find(({ type }) => type.group === definition.group && type.kind === definition.kind);
+    if (managed) {
+      for (const object of objects.list(definition, {}).items)
+        this.#keys.set(nameOf(object), keyViewOf(managed, object));
+    }
+    const feed = objects.watch(definition, { sendInitialEvents: false });
     this.#feeds.set(definition.storageKey, feed);
-    void this.#print(definition, feed);
+    void this.#show(definition, feed, managed);
   }
 
-  async #print(definition: ResourceDefinition, feed: WatchFeed): Promise<void> {
+  async #show(definition: ResourceDefinition, feed: WatchFeed, managed: ManagedKind | undefined): Promise<void> {
     while (!feed.closed) {
       await feed.wait();
-      for (const event of takeWhatIsLeft(feed)) this.#line(event);
+      for (const event of takeWhatIsLeft(feed)) {
+        const keyId = publishedKeyIn(event.object);
+        if (managed) this.#showKeys(managed, event);
+        else if (keyId !== undefined) this.#showSecret(keyId, event);
+        else this.#showObject(event);
+      }
       if (definition.kind === "CustomResourceDefinition") this.start();
     }
     // What ended is followed anew: at once where only the history was lost, else when the kind comes back.
@@ -56,17 +72,39 @@ export class LiveView {
     this.start();
   }
 
-  #line({ type, object }: FeedEvent): void {
-    const { clock, output } = this.#options;
-    const name = `${object.kind} ${keyOf(object.metadata)}`;
+  /** Of a resource whose keys are rotated, what became of them counts, and not how often its status was written. */
+  #showKeys(kind: ManagedKind, { type, object }: FeedEvent): void {
+    const name = nameOf(object);
+    const before = this.#keys.get(name);
+    if (type === "DELETED") this.#keys.delete(name);
+    else this.#keys.set(name, keyViewOf(kind, object));
+    if (type !== "MODIFIED") this.#print(type, name, "");
+    const after = this.#keys.get(name);
+    for (const words of after ? tellKeys(before, after) : []) this.#print("MODIFIED", name, words);
+  }
+
+  /** That a Secret got another key is told with its resource; that it was changed, removed or put back is told here. */
+  #showSecret(keyId: string, { type, object }: FeedEvent): void {
+    const name = nameOf(object);
+    const last = this.#last.get(name);
+    this.#last.set(name, keyId);
+    if (type === "DELETED" || last === keyId) this.#print(type, name, type === "MODIFIED" ? "changed" : "");
+  }
+
+  #showObject({ type, object }: FeedEvent): void {
+    const name = nameOf(object);
     const state = stateOf(object);
-    // A change of what this line does not show is not worth a line.
-    if (type === "MODIFIED" && state !== "" && this.#last.get(name) === state) return;
+    const last = this.#last.get(name);
     if (type === "DELETED") this.#last.delete(name);
     else this.#last.set(name, state);
-    const time = new Date(clock.now()).toISOString().slice(11, 19);
-    const words = type === "DELETED" ? "" : state === "" && type === "MODIFIED" ? "changed" : state;
-    output.write(`${time}  ${PICTURES[type]} ${name}${words === "" ? "" : `  ${words}`}\n`);
+    // A change of what this line does not show is not worth a line.
+    if (type === "MODIFIED" && state !== "" && last === state) return;
+    this.#print(type, name, type === "DELETED" ? "" : state === "" && type === "MODIFIED" ? "changed" : state);
+  }
+
+  #print(type: FeedEvent["type"], name: string, words: string): void {
+    const { clock, output } = this.#options;
+    output.write(`${clockTime(clock.now())}  ${PICTURES[type]} ${name}${words === "" ? "" : `  ${words}`}\n`);
   }
 }
 
@@ -79,6 +117,11 @@ function takeWhatIsLeft(feed: WatchFeed): readonly FeedEvent[] {
     return [];
   }
 }
+
+const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${keyOf(metadata)}`;
+
+const publishedKeyIn = ({ kind, metadata }: KubeObject): string | undefined =>
+  kind === "Secret" ? markedSecret(metadata).keyId : undefined;
 
 interface Status {
   readonly phase?: string;

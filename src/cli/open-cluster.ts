@@ -11,7 +11,7 @@ import {
 import { Forbidden, Unauthorized, Unavailable, Unreachable } from "../kube/errors.ts";
 import { createKubeClient } from "../kube/kube-client.ts";
 import type { Kube } from "../kube/port.ts";
-import type { Flags, OptionSpec, World } from "./command.ts";
+import type { ExitCode, Flags, OptionSpec, World } from "./command.ts";
 
 /** The flags of every command that talks to a cluster. */
 export const clusterOptions: readonly OptionSpec[] = [
@@ -29,12 +29,17 @@ export interface OpenCluster {
 }
 
 /** Finds the cluster that is meant, and makes sure that it answers; whatever is wrong is one line that says what to do. */
-export async function openCluster(flags: Flags, world: World): Promise<OpenCluster> {
+export async function openCluster(
+  flags: Flags,
+  world: World,
+  onServerDate?: (serverAt: number) => void,
+): Promise<OpenCluster> {
   const found = await findAccess(flags, world);
   const kube = createKubeClient({
     transport: openTransport(found),
     clock: world.clock,
     userAgent: `keyturn/${world.version}`,
+    ...(onServerDate && { onServerDate }),
   });
   try {
     const version = await kube.fetch("/version", { timeoutMs: 10_000 });
@@ -46,6 +51,32 @@ export async function openCluster(flags: Flags, world: World): Promise<OpenClust
     throw explain(error, found);
   }
   return { kube, access: found };
+}
+
+/** What a command needs of a cluster while it runs. */
+export interface ClusterCall {
+  readonly kube: Kube;
+  /** The namespace of the context. */
+  readonly namespace: string;
+  readonly flags: Flags;
+  readonly world: World;
+}
+
+/** Opens the cluster, runs the command on it, and closes it whatever came of it. */
+export async function withCluster(
+  flags: Flags,
+  world: World,
+  command: (call: ClusterCall) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { kube, access: found } = await openCluster(flags, world);
+  try {
+    return await command({ kube, namespace: found.namespace, flags, world });
+  } catch (error) {
+    // The version is told to anybody: who is a stranger shows only now.
+    throw error instanceof Unauthorized || error instanceof Unreachable ? explain(error, found) : error;
+  } finally {
+    await kube.close();
+  }
 }
 
 async function findAccess(flags: Flags, world: World): Promise<ClusterAccess> {

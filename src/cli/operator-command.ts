@@ -1,5 +1,6 @@
 import { UsageError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
+import { ClockSkew } from "../kube/clock-skew.ts";
 import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../runtime/http-endpoints.ts";
 import { Metrics } from "../runtime/metrics.ts";
 import { Operator } from "../runtime/operator.ts";
@@ -7,7 +8,13 @@ import type { Shutdown } from "../runtime/shutdown.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
 import { readChoice, readWholeNumber } from "./flag-values.ts";
 import { clusterOptions, type OpenCluster, openCluster } from "./open-cluster.ts";
-import { operatorOptions, readControllers, readLogger } from "./operator-options.ts";
+import {
+  createControllers,
+  operatorOptions,
+  PRODUCTION_PACE,
+  readControllers,
+  readLogger,
+} from "./operator-options.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
 export const operatorCommand: Command = {
@@ -17,12 +24,12 @@ export const operatorCommand: Command = {
     "Watches the kinds of the controllers that are switched on. A kind whose CRD is not installed is no error:\nit is picked up when it appears.",
   options: [
     ...clusterOptions,
-    ...operatorOptions,
+    ...operatorOptions(PRODUCTION_PACE),
     { name: "leader-elect", description: "Stand for election, so that of several only one works." },
     {
       name: "lease-namespace",
       value: "NAME",
-      description: "Namespace of the election's Lease. Default: that of the pod.",
+      description: "Namespace of the election's Lease and of the operator's own Secret. Default: that of the pod.",
     },
     { name: "lease-name", value: "NAME", description: "Name of the election's Lease.", default: "keyturn" },
     {
@@ -41,14 +48,18 @@ export const operatorCommand: Command = {
 };
 
 async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
-  const controllers = readControllers(flags);
+  const choice = readControllers(flags);
   const workersPerController = readWholeNumber(flags, "workers", { min: 1, max: 1024 });
   const logger = readLogger(flags, world, readChoice(flags, "log-format", ["json", "text"]));
   const bind = parseBindAddress(flags.text("metrics-bind") ?? "0");
   return runUntilStopped(world, logger, async (shutdown) => {
-    const cluster = await openCluster(flags, world);
+    const skew = new ClockSkew(world.clock);
+    const cluster = await openCluster(flags, world, (serverAt) => skew.observe(serverAt));
     const { clock, random } = world;
     const metrics = new Metrics();
+    const namespace = leaseNamespace(flags, cluster);
+    const switchedOn = createControllers(choice, { world, metrics, skew, namespace });
+    const { controllers } = switchedOn;
     const operator = new Operator({
       kube: cluster.kube,
       controllers,
@@ -57,12 +68,13 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
       logger,
       metrics,
       workersPerController,
-      ...(flags.isOn("leader-elect") && { election: electionOf(flags, world, cluster) }),
+      ...(flags.isOn("leader-elect") && { election: electionOf(flags, world, namespace) }),
       onLost: (reason) => void shutdown.leave(reason, 1),
     });
     const { readiness, liveness } = operator;
     const endpoints = bind && (await startHttpEndpoints({ bind, readiness, liveness, metrics, logger }));
     operator.addShutdownSteps(shutdown);
+    switchedOn.addShutdownSteps(shutdown);
     addClosingSteps(shutdown, cluster, endpoints);
     announce(logger, { cluster, endpoints, names: controllers.map(({ name }) => name), version: world.version });
     if (!shutdown.isUnderWay) operator.start();
@@ -72,14 +84,14 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
 function electionOf(
   flags: Flags,
   world: World,
-  { access }: OpenCluster,
+  namespace: string,
 ): { namespace: string; name: string; identity: string } {
-  return {
-    namespace: objectName("lease-namespace", flags.text("lease-namespace") ?? access.namespace),
-    name: objectName("lease-name", flags.text("lease-name") ?? "keyturn"),
-    identity: world.hostName,
-  };
+  return { namespace, name: objectName("lease-name", flags.text("lease-name") ?? "keyturn"), identity: world.hostName };
 }
+
+/** Where the Lease is, and whatever else is the operator's own. */
+const leaseNamespace = (flags: Flags, { access }: OpenCluster): string =>
+  objectName("lease-namespace", flags.text("lease-namespace") ?? access.namespace);
 
 function objectName(flag: string, name: string): string {
   if (/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name)) return name;

@@ -1,12 +1,29 @@
 import type { Logger } from "../base/logger.ts";
-import { controllers } from "../reconcile/controllers.ts";
+import type { ClockSkew } from "../kube/clock-skew.ts";
+import { UndiciHttp } from "../providers/undici-http.ts";
+import type { ControllerSettings } from "../reconcile/controller-settings.ts";
+import { type ControllerFactory, controllers } from "../reconcile/controllers.ts";
+import { RotationMetrics } from "../report/rotation-metrics.ts";
 import type { Controller } from "../runtime/controller.ts";
 import { createLogWriter } from "../runtime/log-writer.ts";
+import type { Metrics } from "../runtime/metrics.ts";
+import type { Shutdown } from "../runtime/shutdown.ts";
 import type { Flags, OptionSpec, World } from "./command.ts";
-import { readChoice, readList } from "./flag-values.ts";
+import { readChoice, readDuration, readList, readWholeNumber } from "./flag-values.ts";
+
+/** How long things take by default: in production, and where everything is quick so that there is something to see. */
+export interface Pace {
+  readonly minFrequency: string;
+  readonly driftCheck: string;
+  readonly sweepEvery: string;
+  readonly settleTime: string;
+}
+
+export const PRODUCTION_PACE: Pace = { minFrequency: "1m", driftCheck: "1h", sweepEvery: "1h", settleTime: "5m" };
+export const DEMO_PACE: Pace = { minFrequency: "5s", driftCheck: "1m", sweepEvery: "1m", settleTime: "10s" };
 
 /** The flags that `operator` and `up` share, and how they are read. */
-export const operatorOptions: readonly OptionSpec[] = [
+export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
   {
     name: "controllers",
     value: "NAMES",
@@ -14,13 +31,100 @@ export const operatorOptions: readonly OptionSpec[] = [
     default: "*",
   },
   { name: "workers", value: "N", description: "How many objects a controller works on at a time.", default: "32" },
+  {
+    name: "min-frequency",
+    value: "DURATION",
+    description: "The shortest rotation frequency that is accepted.",
+    default: pace.minFrequency,
+  },
+  {
+    name: "drift-check",
+    value: "DURATION",
+    description: "How often each credential is compared with what is outside.",
+    default: pace.driftCheck,
+  },
+  {
+    name: "sweep-every",
+    value: "DURATION",
+    description: "How often keys whose resource is gone are searched for outside.",
+    default: pace.sweepEvery,
+  },
+  {
+    name: "settle-time",
+    value: "DURATION",
+    description: "How long a request to make a key may still have an effect after nobody waits for it.",
+    default: pace.settleTime,
+  },
+  {
+    name: "overdue-rate",
+    value: "N",
+    description: "How many rotations that are overdue together start within a second, per ProviderConfig.",
+    default: "10",
+  },
+  { name: "metrics-per-object", description: "Metrics with a series for each credential, by name." },
   { name: "log-level", value: "LEVEL", description: "debug, info, warn or error.", default: "info" },
 ];
 
-export function readControllers(flags: Flags): readonly Controller[] {
+type FlaggedSettings = Pick<
+  ControllerSettings,
+  "minFrequencyMs" | "driftCheckMs" | "sweepMs" | "settleMs" | "overdueStartsPerSecond"
+>;
+
+/** What the flags say about controllers. */
+export interface ControllerChoice {
+  readonly factories: readonly ControllerFactory[];
+  readonly settings: FlaggedSettings;
+  readonly metricsPerObject: boolean;
+}
+
+/** Refuses nonsense before anything is opened. */
+export function readControllers(flags: Flags): ControllerChoice {
   const known = controllers.map(({ name }) => name);
   const wanted = readList(flags, "controllers", known);
-  return controllers.filter(({ name }) => wanted.includes(name));
+  return {
+    factories: controllers.filter(({ name }) => wanted.includes(name)),
+    settings: {
+      minFrequencyMs: readDuration(flags, "min-frequency"),
+      driftCheckMs: readDuration(flags, "drift-check"),
+      sweepMs: readDuration(flags, "sweep-every"),
+      settleMs: readDuration(flags, "settle-time"),
+      overdueStartsPerSecond: readWholeNumber(flags, "overdue-rate", { min: 1, max: 100_000 }),
+    },
+    metricsPerObject: flags.isOn("metrics-per-object"),
+  };
+}
+
+export interface ControllerParts {
+  readonly world: World;
+  readonly metrics: Metrics;
+  readonly skew: ClockSkew;
+  /** Where the operator keeps what is its own. */
+  readonly namespace: string;
+}
+
+export interface SwitchedOn {
+  readonly controllers: readonly Controller[];
+  /** Once nothing works any more: ends the connections to external systems. */
+  readonly addShutdownSteps: (shutdown: Shutdown) => void;
+}
+
+export function createControllers(choice: ControllerChoice, parts: ControllerParts): SwitchedOn {
+  const { world, metrics, skew, namespace } = parts;
+  const { clock } = world;
+  const http = new UndiciHttp();
+  const settings: ControllerSettings = {
+    ...choice.settings,
+    namespace,
+    instance: world.hostName,
+    http,
+    metrics: new RotationMetrics({ registry: metrics.registry, clock, perObject: choice.metricsPerObject }),
+    isSkewed: () => skew.isSkewed,
+  };
+  return {
+    controllers: choice.factories.map((factory) => factory.create(settings)),
+    addShutdownSteps: (shutdown) =>
+      shutdown.addStep({ name: "external connections", boundMs: 500, run: () => http.close() }),
+  };
 }
 
 export function readLogger(flags: Flags, world: World, format: "json" | "text"): Logger {

@@ -69,3 +69,14 @@ test("any words are flags or a usage error", () => {
     }),
   );
 });
+
+test("words are taken where a command has some, and a flag may be given again", () => {
+  const taking: Command = { ...command, words: { usage: "KIND NAME", max: 2 } };
+  const flags = parseFlags(taking, ["binding", "-o", "a", "orders", "-o=b"]);
+  assert.deepEqual(flags.words, ["binding", "orders"]);
+  assert.deepEqual(flags.texts("output"), ["a", "=b"]);
+  assert.equal(flags.text("output"), "=b", "the last one counts where there can be only one");
+  assert.deepEqual(parseFlags(taking, ["--", "-x"]).words, ["-x"], "what follows -- is no flag");
+  assert.deepEqual(parseFlags(taking, []).texts("data-dir"), ["here"], "the default of a list");
+  assert.throws(() => parseFlags(taking, ["a", "b", "c"]), /unexpected argument "c"/);
+});

@@ -17,23 +17,34 @@ export function parseFlags(command: Command, words: readonly string[]): Flags {
     allowPositionals: true,
     tokens: true,
   });
-  const values = new Map<string, string | boolean>();
+  const given: string[] = [];
+  const values = new Map<string, readonly (string | boolean)[]>();
   for (const token of tokens) {
     if (token.kind === "option-terminator") continue;
-    if (token.kind === "positional") throw mistake(command, `unexpected argument "${token.value}"`);
+    if (token.kind === "positional") {
+      if (given.push(token.value) > (command.words?.max ?? 0)) {
+        throw mistake(command, `unexpected argument "${token.value}"`);
+      }
+      continue;
+    }
     const written = token.rawName.replace(/^--?/, "");
     const isNegative = written.startsWith("no-") && !byName.has(written);
     const name = isNegative ? written.slice(3) : token.name;
     const spec = byName.get(name);
     if (!spec || (isNegative && spec.value !== undefined)) throw unknownFlag(command, token.rawName, specs);
-    values.set(name, flagValue(command, spec, { given: token.value, isNegative }));
+    const value = flagValue(command, spec, { given: token.value, isNegative });
+    values.set(name, [...(values.get(name) ?? []), value]);
   }
+  const texts = (name: string): readonly string[] => {
+    const standard = byName.get(name)?.default;
+    const all = values.get(name) ?? (standard === undefined ? [] : [standard]);
+    return all.filter((value) => typeof value === "string");
+  };
   return {
-    text: (name) => {
-      const value = values.get(name) ?? byName.get(name)?.default;
-      return typeof value === "string" ? value : undefined;
-    },
-    isOn: (name) => (values.get(name) ?? byName.get(name)?.isOnByDefault ?? false) === true,
+    words: given,
+    text: (name) => texts(name).at(-1),
+    texts,
+    isOn: (name) => (values.get(name)?.at(-1) ?? byName.get(name)?.isOnByDefault ?? false) === true,
   };
 }
 

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger } from "../base/logger.ts";
 import { ManualClock } from "../base/manual-clock.ts";
-import { seededRandom } from "../base/random.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
-import type { World } from "./command.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
+import { scriptedWorld } from "./scripted-world.fixture.ts";
 
 interface Running {
   readonly clock: ManualClock;
@@ -15,29 +14,8 @@ interface Running {
 
 function run(start: (shutdown: Shutdown) => Promise<void>): Running {
   const clock = new ManualClock();
-  const listeners: ((signal: string) => void)[] = [];
-  const nowhere = { isTerminal: false, write: () => {} };
-  const world: World = {
-    clock,
-    random: seededRandom(1),
-    environment: {},
-    workingDirectory: "/",
-    homeDirectory: "/",
-    hostName: "host",
-    processId: 1,
-    version: "0",
-    stdout: nowhere,
-    stderr: nowhere,
-    onStop: (callback) => void listeners.push(callback),
-  };
-  const ended = runUntilStopped(world, silentLogger, start);
-  return {
-    clock,
-    ended,
-    signal: (name) => {
-      for (const listener of listeners) listener(name);
-    },
-  };
+  const { world, signal } = scriptedWorld({ clock });
+  return { clock, ended: runUntilStopped(world, silentLogger, start), signal };
 }
 
 test("a start that fails is the end of it", async () => {

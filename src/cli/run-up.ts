@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { messageOf, UsageError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { EmbeddedServer } from "../embedded/embedded-server.ts";
@@ -8,6 +8,7 @@ import { writeKubeconfig } from "../embedded/http/kubeconfig-file.ts";
 import { createLocalTransport } from "../embedded/http/local-transport.ts";
 import { isSameToken, type Serving, serve } from "../embedded/http/serve.ts";
 import { SqliteJournal } from "../embedded/sqlite-journal.ts";
+import { ClockSkew } from "../kube/clock-skew.ts";
 import { createKubeClient } from "../kube/kube-client.ts";
 import type { Kube } from "../kube/port.ts";
 import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../runtime/http-endpoints.ts";
@@ -15,24 +16,55 @@ import { Metrics } from "../runtime/metrics.ts";
 import { Operator } from "../runtime/operator.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
 import type { ExitCode, Flags, World } from "./command.ts";
+import { exampleManifests, exampleServices, type Manifest } from "./examples.ts";
 import { readWholeNumber } from "./flag-values.ts";
-import { installDefinitions, installExamples } from "./install.ts";
+import { createMissing, installDefinitions } from "./install.ts";
 import { LiveView } from "./live-view.ts";
-import { readControllers, readLogger } from "./operator-options.ts";
-import { writePrivateFile } from "./private-file.ts";
+import { createControllers, readControllers, readLogger } from "./operator-options.ts";
+import { prepareReadyFile } from "./ready-file.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
+import { credentialManifests, refreshCredentials } from "./sandbox/credential-manifests.ts";
+import {
+  type OpenCloudFoundry,
+  type OpenSandbox,
+  type OpenSandboxOptions,
+  openCloudFoundry,
+  openSandbox,
+} from "./sandbox/open-sandbox.ts";
+import { sandboxPlace } from "./sandbox/sandbox-place.ts";
 import { loadIdentity, saveIdentity } from "./server-identity.ts";
+import { upBanner } from "./up-banner.ts";
+import { onUsualPort } from "./usual-port.ts";
 
-interface Parts {
+/** Where the credentials for the sandbox are, and what the operator keeps for itself. */
+const SYSTEM_NAMESPACE = "keyturn-system";
+const systemNamespace: Manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: SYSTEM_NAMESPACE } };
+
+interface Start {
   readonly folder: string;
+  readonly flags: Flags;
+  readonly world: World;
+  readonly logger: Logger;
+  readonly shutdown: Shutdown;
+}
+
+interface Api {
   readonly server: EmbeddedServer;
   readonly serving: Serving;
   readonly kube: Kube;
+  readonly kubeconfig: string;
+  /** Nothing was in the cluster yet. */
+  readonly isNew: boolean;
+}
+
+interface Parts extends Api {
+  readonly sandbox: OpenSandbox;
+  readonly cloudFoundry: OpenCloudFoundry;
   readonly operator: Operator;
   readonly endpoints: HttpEndpoints | undefined;
 }
 
-/** `keyturn up`: puts together the embedded API, the operator and what is shown, and runs until it is told to stop. */
+/** `keyturn up`: puts together the embedded API, the sandboxes, the operator and what is shown, and runs until it is told to stop. */
 export async function runUp(flags: Flags, world: World): Promise<ExitCode> {
   const folder = await prepareFolder(flags, world);
   try {
@@ -43,102 +75,129 @@ export async function runUp(flags: Flags, world: World): Promise<ExitCode> {
   }
 }
 
-interface Start {
-  readonly folder: string;
-  readonly flags: Flags;
-  readonly world: World;
-  readonly logger: Logger;
-  readonly shutdown: Shutdown;
-}
-
 async function start(options: Start): Promise<void> {
   const { folder, flags, world, shutdown } = options;
-  const readyFile = await clearReadyFile(flags, world);
+  const readyFile = await prepareReadyFile(flags, world, shutdown);
   const parts = await assemble(options);
-  const { server, kube, operator } = parts;
-  const isNew = server.store.list("customresourcedefinitions.apiextensions.k8s.io").length === 0;
+  const { server, serving, kube, kubeconfig, isNew, sandbox, cloudFoundry, operator, endpoints } = parts;
   await installDefinitions(kube);
-  const view = new LiveView({
-    objects: server.objects,
-    registry: server.registry,
-    clock: world.clock,
-    output: world.stdout,
-  });
+  await createMissing(kube, [systemNamespace]);
+  await refreshCredentials(kube, sandbox.credentials, SYSTEM_NAMESPACE);
+  const addsExamples = isNew && flags.isOn("examples");
+  const hasExamples = addsExamples || server.store.get("deployments.apps", "shop/orders") !== undefined;
+  if (hasExamples && (addsExamples || sandbox.isNew)) addInstances(sandbox);
   if (shutdown.isUnderWay) return;
   operator.start();
   await operator.synced();
-  const kubeconfig = join(folder, "kubeconfig");
-  const hasExamples =
-    server.store.get("deployments.apps", "shop/orders") !== undefined || (isNew && flags.isOn("examples"));
-  world.stdout.write(banner(kubeconfig, parts, { isEphemeral: flags.isOn("ephemeral"), hasExamples }));
-  if (!flags.isOn("quiet")) view.start();
-  shutdown.addStep({ name: "live view", boundMs: 100, run: () => view.stop() });
-  if (isNew && flags.isOn("examples")) await installExamples(kube);
-  if (readyFile === undefined) return;
-  await announceReady(readyFile, world, { kubeconfig, parts });
-  shutdown.addStep({ name: "ready file", boundMs: 100, run: () => rm(readyFile, { force: true }) });
+  const metrics = endpoints && `http://${endpoints.address}`;
+  world.stdout.write(
+    upBanner({
+      api: serving.url,
+      kubeconfig,
+      sandbox: sandbox.url,
+      cloudFoundry: cloudFoundry.url,
+      metrics,
+      folder: flags.isOn("ephemeral") ? undefined : folder,
+      hasExamples,
+      program: world.environment.npm_lifecycle_event === "start" ? "npm run -s keyturn --" : "keyturn",
+    }),
+  );
+  showLive(parts, options);
+  if (addsExamples) {
+    const credentials = credentialManifests(sandbox.credentials, SYSTEM_NAMESPACE);
+    await createMissing(kube, [...credentials, ...exampleManifests]);
+  }
+  await readyFile?.write({
+    kubeconfig,
+    api: serving.url,
+    ...(metrics !== undefined && { metrics }),
+    sandbox: sandboxPlace(sandbox),
+    cloudFoundry: cloudFoundry.login,
+  });
 }
 
-async function assemble({ folder, flags, world, logger, shutdown }: Start): Promise<Parts> {
+function showLive({ server }: Parts, { flags, world, shutdown }: Start): void {
+  const { objects, registry } = server;
+  const view = new LiveView({ objects, registry, clock: world.clock, output: world.stdout });
+  if (!flags.isOn("quiet")) view.start();
+  shutdown.addStep({ name: "live view", boundMs: 100, run: () => view.stop() });
+}
+
+function addInstances({ sandbox }: OpenSandbox): void {
+  for (const { instanceId, instance } of exampleServices) sandbox.controls.putInstance(instance, instanceId);
+}
+
+async function assemble(options: Start): Promise<Parts> {
+  const { flags, world, logger, shutdown } = options;
   const { clock, random } = world;
-  const controllers = readControllers(flags);
+  const choice = readControllers(flags);
   const workersPerController = readWholeNumber(flags, "workers", { min: 1, max: 1024 });
   const bind = parseBindAddress(flags.text("metrics-bind") ?? "0");
-  const wantedPort = readWholeNumber(flags, "port", { min: 0, max: 65535 });
-  const isKept = !flags.isOn("ephemeral");
-  const identity = await loadIdentity(folder, { clock, random });
-  const server = new EmbeddedServer({
-    clock,
-    random,
-    logger,
-    rootCertificate: identity.certificate.authorityPem,
-    isKnownToken: (given) => isSameToken(given, identity.token),
-    ...(isKept && { journal: new SqliteJournal(join(folder, "state.db")) }),
-  });
-  server.start();
-  const serving = await serveOnPort({ server, identity, wantedPort, clock, logger });
-  await saveIdentity(folder, { ...identity, port: serving.port });
-  await writeKubeconfig(join(folder, "kubeconfig"), {
-    url: serving.url,
-    authorityPem: identity.certificate.authorityPem,
-    token: identity.token,
-  });
-  const kube = createKubeClient({
-    transport: createLocalTransport(server.api),
-    clock,
-    userAgent: `keyturn/${world.version}`,
-  });
+  const apiPort = readPort(flags, "port");
+  const sandboxPort = readPort(flags, "sandbox-port");
+  const cloudFoundryPort = readPort(flags, "cloud-foundry-port");
   const metrics = new Metrics();
+  const switchedOn = createControllers(choice, {
+    world,
+    metrics,
+    skew: new ClockSkew(clock),
+    namespace: SYSTEM_NAMESPACE,
+  });
+  const { controllers } = switchedOn;
+  const api = await startApi(options, apiPort);
+  const { kube, serving, server } = api;
+  const sandbox = await openSandbox(kept(options, "sandbox.json", sandboxPort));
+  const cloudFoundry = await openCloudFoundry(kept(options, "cloud-foundry.json", cloudFoundryPort));
   const onLost = (reason: string): void => void shutdown.leave(reason, 1);
   const operator = new Operator({ kube, controllers, clock, random, logger, metrics, workersPerController, onLost });
   const { readiness, liveness } = operator;
   const endpoints = bind && (await startHttpEndpoints({ bind, readiness, liveness, metrics, logger }));
   operator.addShutdownSteps(shutdown);
+  switchedOn.addShutdownSteps(shutdown);
   if (endpoints) shutdown.addStep({ name: "endpoints", boundMs: 500, run: () => endpoints.close() });
+  shutdown.addStep({ name: "sandbox", boundMs: 1000, run: () => sandbox.stop() });
+  shutdown.addStep({ name: "sandbox Cloud Foundry", boundMs: 1000, run: () => cloudFoundry.stop() });
   shutdown.addStep({ name: "API", boundMs: 1500, run: () => serving.stop() });
   shutdown.addStep({ name: "storage", boundMs: 500, run: () => server.stop() });
-  return { folder, server, serving, kube, operator, endpoints };
+  return { ...api, sandbox, cloudFoundry, operator, endpoints };
 }
 
-/** The port of the last run if it is still free, so that kubeconfigs and open shells go on working. */
-async function serveOnPort(options: {
-  readonly server: EmbeddedServer;
-  readonly identity: Awaited<ReturnType<typeof loadIdentity>>;
-  readonly wantedPort: number;
-  readonly clock: World["clock"];
-  readonly logger: Parameters<typeof serve>[0]["logger"] & object;
-}): Promise<Serving> {
-  const { server, identity, wantedPort, clock, logger } = options;
+const readPort = (flags: Flags, name: string): number => readWholeNumber(flags, name, { min: 0, max: 65535 });
+
+async function startApi({ folder, flags, world, logger }: Start, wanted: number): Promise<Api> {
+  const { clock, random } = world;
+  const identity = await loadIdentity(folder, { clock, random });
   const { certificate, token } = identity;
-  const common = { api: server.api, certificate, token, clock, logger };
-  if (wantedPort !== 0) return serve({ ...common, port: wantedPort });
-  try {
-    return await serve({ ...common, port: identity.port });
-  } catch (error) {
-    if (identity.port === 0) throw error;
-    logger.info("the port of the last run is taken; using another one", { port: identity.port });
-    return serve(common);
-  }
+  const server = new EmbeddedServer({
+    clock,
+    random,
+    logger,
+    rootCertificate: certificate.authorityPem,
+    isKnownToken: (given) => isSameToken(given, token),
+    ...(!flags.isOn("ephemeral") && { journal: new SqliteJournal(join(folder, "state.db")) }),
+  });
+  server.start();
+  const { api } = server;
+  const serving = await onUsualPort({ wanted, last: identity.port, what: "API", logger }, (port) =>
+    serve({ api, certificate, token, clock, logger, port }),
+  );
+  await saveIdentity(folder, { ...identity, port: serving.port });
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeKubeconfig(kubeconfig, { url: serving.url, authorityPem: certificate.authorityPem, token });
+  const transport = createLocalTransport(api);
+  return {
+    server,
+    serving,
+    kube: createKubeClient({ transport, clock, userAgent: `keyturn/${world.version}` }),
+    kubeconfig,
+    isNew: server.store.list("customresourcedefinitions.apiextensions.k8s.io").length === 0,
+  };
+}
+
+/** How a sandbox is opened that goes on from one run to the next. */
+function kept({ folder, flags, world, logger }: Start, file: string, port: number): OpenSandboxOptions {
+  const { clock, random } = world;
+  return { clock, random, logger, port, ...(!flags.isOn("ephemeral") && { stateFile: join(folder, file) }) };
 }
 
 async function prepareFolder(flags: Flags, world: World): Promise<string> {
@@ -154,62 +213,3 @@ async function prepareFolder(flags: Flags, world: World): Promise<string> {
   }
   return folder;
 }
-
-/** A file of an earlier run would tell a script where things were: it goes first, which also shows that it can be written. */
-async function clearReadyFile(flags: Flags, world: World): Promise<string | undefined> {
-  const file = flags.text("ready-file");
-  if (file === undefined) return undefined;
-  const path = isAbsolute(file) ? file : resolve(world.workingDirectory, file);
-  try {
-    // Tried out beside it: a script that waits for the file must never find an empty one.
-    const trial = `${path}.trial`;
-    await writePrivateFile(trial, "");
-    await rm(trial);
-    await rm(path, { force: true });
-  } catch (error) {
-    throw new UsageError(`cannot write --ready-file ${path}: ${messageOf(error)}`, error);
-  }
-  return path;
-}
-
-async function announceReady(
-  path: string,
-  world: World,
-  { kubeconfig, parts }: { readonly kubeconfig: string; readonly parts: Parts },
-): Promise<void> {
-  const content = {
-    kubeconfig,
-    api: parts.serving.url,
-    ...(parts.endpoints && { metrics: `http://${parts.endpoints.address}` }),
-    processId: world.processId,
-  };
-  await writePrivateFile(path, `${JSON.stringify(content, null, 2)}\n`);
-}
-
-function banner(
-  kubeconfig: string,
-  parts: Parts,
-  { isEphemeral, hasExamples }: { readonly isEphemeral: boolean; readonly hasExamples: boolean },
-): string {
-  const metrics = parts.endpoints ? `  metrics     http://${parts.endpoints.address}/metrics\n` : "";
-  return `
-Keyturn is up.
-
-  API         ${parts.serving.url}
-  kubeconfig  ${kubeconfig}
-${metrics}  state       ${isEphemeral ? "nothing is kept" : parts.folder}
-
-Try, in another terminal:
-
-  export KUBECONFIG=${shellWord(kubeconfig)}
-  kubectl get pods -A -w
-  kubectl get servicebindings
-${hasExamples ? "  kubectl -n shop rollout restart deployment/orders\n" : ""}
-Ctrl-C stops it.${isEphemeral ? "" : " The next start goes on from here."} What happens now:
-
-`;
-}
-
-/** As a shell reads it: quoted only where it has to be. */
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

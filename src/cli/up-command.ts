@@ -1,16 +1,21 @@
 import type { Command } from "./command.ts";
-import { operatorOptions } from "./operator-options.ts";
+import { DEMO_PACE, operatorOptions } from "./operator-options.ts";
+import { readyFileOption } from "./ready-file.ts";
 
 export const upCommand: Command = {
   name: "up",
-  summary: "Try it here: an embedded Kubernetes API with the operator attached.",
-  description:
-    "Starts a small Kubernetes API on this machine (loopback only), installs the CRDs and a few examples, and runs the\noperator on it. Use any kubectl with the kubeconfig it prints. What happens is shown as it happens.",
+  summary: "Try it here: an embedded Kubernetes API, a sandbox Service Manager and the operator between them.",
+  description: [
+    "Starts a small Kubernetes API and sandboxes that stand in for SAP Service Manager and Cloud Foundry on this machine",
+    "(loopback only), installs the CRDs and examples that rotate every few seconds, and runs the operator. Use any kubectl",
+    "with the kubeconfig it prints. What happens is shown as it happens. The sandboxes have switches (keyturn sandbox",
+    "--help).",
+  ].join("\n"),
   options: [
     { name: "data-dir", value: "DIR", description: "Where state is kept across restarts.", default: ".keyturn" },
     { name: "ephemeral", description: "Keep nothing: everything is gone when it stops." },
     { name: "examples", description: "Start without the examples.", isOnByDefault: true },
-    { name: "ready-file", value: "FILE", description: "Write JSON to FILE once everything is up (for scripts)." },
+    readyFileOption,
     {
       name: "port",
       value: "PORT",
@@ -18,12 +23,19 @@ export const upCommand: Command = {
       default: "0",
     },
     {
+      name: "sandbox-port",
+      value: "PORT",
+      description: "Port of the sandbox Service Manager; 0 takes the one of the last run, or a free one.",
+      default: "0",
+    },
+    { name: "cloud-foundry-port", value: "PORT", description: "The same for the sandbox Cloud Foundry.", default: "0" },
+    {
       name: "metrics-bind",
       value: "ADDRESS",
       description: "Where /metrics and health are served; 0: off.",
       default: "127.0.0.1:0",
     },
-    ...operatorOptions,
+    ...operatorOptions(DEMO_PACE),
     { name: "quiet", description: "Do not show changes as they happen." },
   ],
   // Loaded only here: the other commands need none of the embedded API, and it is most of the code.

@@ -22,7 +22,7 @@ export interface CustomResourcesOptions {
   readonly onKindsChanged: () => void;
 }
 
-const CONTEXT = { fieldManager: "kube-apiserver" };
+const CONTEXT = { fieldManager: "kube-apiserver", bypassesAdmission: true };
 
 interface Served {
   readonly crd: KubeObject;
@@ -106,7 +106,7 @@ export class CustomResources {
     const [definition] = this.#served.get(name)?.definitions ?? [];
     if (definition) {
       for (const { metadata } of store.list(definition.storageKey)) {
-        if (metadata.deletionTimestamp === undefined) objects.delete(definition, metadata, {});
+        if (metadata.deletionTimestamp === undefined) objects.delete(definition, metadata, { bypassesAdmission: true });
       }
       if (store.list(definition.storageKey).length > 0) {
         if (!this.#emptying.has(name)) {

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
+import { AdmissionPolicies } from "./admission/admission-policies.ts";
 import type { ControllerLoop } from "./controllers/controller-loop.ts";
 import type { PodTiming } from "./controllers/pod-runner.ts";
 import { simulatedCluster } from "./controllers/simulated-cluster.ts";
@@ -44,7 +45,8 @@ export class EmbeddedServer {
       ...(historyLimit !== undefined && { historyLimit }),
     });
     this.registry = new Registry(builtInDefinitions());
-    this.objects = new Operations({ store: this.store, clock, random });
+    const admission = new AdmissionPolicies(this.store);
+    this.objects = new Operations({ store: this.store, clock, random, admission });
     this.api = new ApiServer({
       objects: this.objects,
       registry: this.registry,
@@ -86,9 +88,10 @@ export class EmbeddedServer {
   #createFirstNamespaces(): void {
     const definition = this.registry.find("", "v1", "namespaces");
     if (!definition) return;
+    const context = { fieldManager: "kube-apiserver", bypassesAdmission: true };
     for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
       if (this.store.get(definition.storageKey, name)) continue;
-      this.objects.create(definition, undefined, { metadata: { name } }, { fieldManager: "kube-apiserver" });
+      this.objects.create(definition, undefined, { metadata: { name } }, context);
     }
   }
 }

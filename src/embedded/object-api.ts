@@ -72,6 +72,8 @@ export interface WriteContext {
   readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
   /** Unknown or duplicate fields that decoding the body already found (duplicates are invisible after parsing). */
   readonly decodeWarnings?: readonly string[];
+  /** The server's own doing, which no policy may stop. */
+  readonly bypassesAdmission?: boolean;
 }
 
 export type PatchRequest =
@@ -87,6 +89,8 @@ export interface Written {
 }
 
 export interface DeleteRequest {
+  /** As for a `WriteContext`. */
+  readonly bypassesAdmission?: boolean;
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
@@ -98,4 +102,5 @@ export interface Deleted {
   readonly object: KubeObject;
   /** False while finalizers or a grace period hold the object. */
   readonly gone: boolean;
+  readonly warnings: readonly string[];
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { apiVersionOf, type KubeObject, keyOf, type ObjectRef } from "../kube/objects.ts";
+import type { Admission } from "./admission/admission.ts";
 import { applyConfiguration } from "./apply/server-side-apply.ts";
 import { beginDeletion, checkPreconditions } from "./deletion.ts";
 import { isObject, type Json } from "./json.ts";
@@ -45,12 +46,20 @@ export class Operations implements ObjectApi {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #admission: Admission | undefined;
   readonly #feeds = new Map<string, Set<StoreFeed>>();
 
-  constructor(options: { readonly store: Store; readonly clock: Clock; readonly random: Random }) {
+  constructor(options: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly random: Random;
+    /** Absent: nobody objects to what is valid. */
+    readonly admission?: Admission;
+  }) {
     this.#store = options.store;
     this.#clock = options.clock;
     this.#random = options.random;
+    this.#admission = options.admission;
   }
 
   get(definition: ResourceDefinition, ref: ObjectRef, notOlderThan?: string): KubeObject {
@@ -149,15 +158,37 @@ export class Operations implements ObjectApi {
   delete(definition: ResourceDefinition, ref: ObjectRef, request: DeleteRequest): Deleted {
     const stored = this.#stored(definition, ref);
     checkPreconditions(definition, stored, request);
+    const warnings = this.#admit(definition, { old: present(definition, stored) }, request);
     const deletion = beginDeletion(definition, stored, { request, clock: this.#clock });
-    if (request.dryRun) return { object: present(definition, deletion.object), gone: deletion.gone };
+    const { gone } = deletion;
+    if (request.dryRun) return { object: present(definition, deletion.object), gone, warnings };
     const key = keyOf(ref);
-    const written = deletion.gone
+    const written = gone
       ? this.#store.write(definition.storageKey, key, undefined)
       : deletion.object === stored
         ? stored
         : this.#store.write(definition.storageKey, key, deletion.object);
-    return { object: present(definition, written), gone: deletion.gone };
+    return { object: present(definition, written), gone, warnings };
+  }
+
+  /** Asks those who may still object; gives what the writer is to be told. */
+  #admit(
+    definition: ResourceDefinition,
+    { object, old }: { readonly object?: KubeObject; readonly old?: KubeObject },
+    { dryRun, bypassesAdmission, ...context }: Pick<WriteContext, "dryRun" | "bypassesAdmission" | "subresource">,
+  ): readonly string[] {
+    if (!this.#admission || bypassesAdmission) return [];
+    const { name, namespace } = (object ?? old)?.metadata ?? { name: "" };
+    return this.#admission.review({
+      operation: object === undefined ? "DELETE" : old === undefined ? "CREATE" : "UPDATE",
+      definition,
+      name,
+      namespace,
+      subresource: context.subresource,
+      isDryRun: dryRun ?? false,
+      object,
+      oldObject: old,
+    });
   }
 
   #stored(definition: ResourceDefinition, ref: ObjectRef): KubeObject {
@@ -219,12 +250,17 @@ export class Operations implements ObjectApi {
   }
 
   #insert(definition: ResourceDefinition, object: KubeObject, decoded: Decoded, context: WriteContext): Written {
+    const warnings = this.#admit(definition, { object }, context);
     const key = keyOf(object.metadata);
     const existing = this.#store.get(definition.storageKey, key);
     if (existing) throw alreadyExists(definition, existing);
     const stored = toStorage(definition, object);
     const written = context.dryRun ? stored : this.#store.write(definition.storageKey, key, stored);
-    return { object: present(definition, written), created: true, warnings: warningsOf(definition, decoded, object) };
+    return {
+      object: present(definition, written),
+      created: true,
+      warnings: [...warningsOf(definition, decoded, object), ...warnings],
+    };
   }
 
   /** The object under a name that is free: its own, or one made from generateName. */
@@ -299,8 +335,9 @@ export class Operations implements ObjectApi {
     if (replaced !== 0 && replaced !== Number(old.metadata.resourceVersion)) throw modified(definition, name);
     const live = present(definition, old);
     const object = prepareUpdate(definition, decoded, { old: live, context, nowAt: this.#clock.now() });
+    const objections = this.#admit(definition, { object, old: live }, context);
     const stored = toStorage(definition, object);
-    const answer = { created: false, warnings: warningsOf(definition, decoded, object, live) };
+    const answer = { created: false, warnings: [...warningsOf(definition, decoded, object, live), ...objections] };
     if (sameContent(stored, old)) return { ...answer, object: live };
     const key = keyOf(old.metadata);
     if (context.dryRun) return { ...answer, object: present(definition, stored) };

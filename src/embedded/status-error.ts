@@ -1,8 +1,8 @@
 /** A refusal as the API server words it: becomes a `Status` object on the wire. */
 export interface StatusCause {
-  readonly reason: string;
+  readonly reason?: string;
   readonly message: string;
-  readonly field: string;
+  readonly field?: string;
 }
 
 export interface StatusDetails {
@@ -45,7 +45,7 @@ export class StatusError extends Error {
 export const badRequest = (message: string): StatusError => new StatusError(400, "BadRequest", message);
 
 /** One thing wrong with one field, in the API server's words. `reason` is a cause reason such as FieldValueInvalid. */
-export type FieldError = StatusCause;
+export type FieldError = Required<StatusCause>;
 
 /** 422 with a cause per field, worded as kubectl users know it. */
 export function invalid(

@@ -1,3 +1,4 @@
+import { requestOf } from "./intend.ts";
 import type { ActiveKey, Decision, KnownKey, Pending, Request, RetiredKey, State } from "./model.ts";
 
 /** What a step changes in the resource, once its effects are known. */
@@ -9,7 +10,7 @@ export type Change =
   /** External-name, and with it the request that the pending key fulfils. */
   | { readonly kind: "activate"; readonly id: string }
   | { readonly kind: "commit"; readonly key: KnownKey; readonly replacedAt: number }
-  | Extract<Decision, { kind: "undo" | "retire" | "forget" }>;
+  | Extract<Decision, { kind: "undo" | "retire" | "forget" | "rebase" }>;
 
 /**
  * The state after a change: the one place that knows what each write of the protocol means. Pure. The caller writes the
@@ -24,23 +25,36 @@ export function advance(state: State, change: Change): State {
         ...state,
         sequence: change.next.sequence,
         pending: change.next,
-        retired: [...state.retired, ...change.retire],
+        retired: withRetired(state.retired, change.retire),
       };
     case "recordId":
       return state.pending ? { ...state, pending: { ...state.pending, id: change.id } } : state;
     case "recordRequest":
       return recordRequest(state, change.request);
     case "activate":
-      return { ...state, externalName: change.id, request: undefined };
+      return { ...state, externalName: change.id, request: unfulfilled(state) };
     case "commit":
       return commit(state, change);
     case "undo":
       return undo(state, change);
     case "retire":
-      return { ...state, retired: [...state.retired, ...change.keys] };
+      return { ...state, retired: withRetired(state.retired, change.keys) };
+    case "rebase":
+      return state.active ? { ...state, active: { ...state.active, madeFrom: change.madeFrom } } : state;
     case "forget":
       return { ...state, retired: state.retired.filter((key) => !change.ids.includes(key.id)) };
   }
+}
+
+/** The request that stays when the pending key is activated: one that it does not fulfil. */
+export function unfulfilled(state: State): Request | undefined {
+  const request = requestOf(state);
+  return request && state.pending?.fulfils !== request.value ? request : undefined;
+}
+
+/** Each key is there once: one that is retired already keeps the dates that its users were promised. */
+function withRetired(retired: readonly RetiredKey[], keys: readonly RetiredKey[]): readonly RetiredKey[] {
+  return [...retired, ...keys.filter(({ id }) => !retired.some((one) => one.id === id))];
 }
 
 /** The key that is being replaced anyway goes at once if it turns out to be compromised. */
@@ -68,6 +82,8 @@ function commit(state: State, { key, replacedAt }: Extract<Change, { kind: "comm
 /** The old key was never anything but active: it leaves the retired ones, and the new one takes its place there. */
 function undo(state: State, { retire, postponedUntil }: Extract<Change, { kind: "undo" }>): State {
   const others = state.retired.filter((key) => key.id !== state.active?.id);
-  const fulfilled = state.pending?.fulfils ?? state.fulfilled;
-  return { ...state, pending: undefined, retired: [...others, retire], fulfilled, postponedUntil };
+  // A compromised key that could not be replaced is as compromised as before: that request stands.
+  const isCompromised = state.retired.some((key) => key.id === state.active?.id && key.cause === "compromised");
+  const fulfilled = (isCompromised ? undefined : state.pending?.fulfils) ?? state.fulfilled;
+  return { ...state, pending: undefined, retired: withRetired(others, [retire]), fulfilled, postponedUntil };
 }

@@ -28,7 +28,7 @@ export type DepartureStep =
   /** Nothing is left outside: the finalizer may go. */
   | { readonly kind: "release" };
 
-const POLL_MS = 10_000;
+const POLL_MS = 5_000;
 
 export function decideDeletion(departure: Departure): DepartureStep {
   const { state, outside, policy, now } = departure;
@@ -40,12 +40,11 @@ export function decideDeletion(departure: Departure): DepartureStep {
   const kept = policy === "orphan" ? ours.filter((key) => !isPending(key) && key.state === "ready") : [];
   if (kept.length > 0) return { kind: "unmark", ids: kept.map((key) => key.id) };
   const isLast = (key: SeenKey): boolean => isPending(key) || key.id === state.active?.id;
-  const removable = ours.filter((key) => key.state !== "deleting");
-  const first = removable.filter((key) => !isLast(key));
-  const next = first.length > 0 ? first : removable;
+  const retired = ours.filter((key) => !isLast(key));
+  const next = (retired.length > 0 ? retired : ours).filter((key) => key.state !== "deleting");
   if (next.length > 0) return { kind: "remove", ids: next.map((key) => key.id) };
   if (ours.length > 0) return { kind: "wait", until: now + POLL_MS, reason: "KeyBeingDeleted" };
-  if (state.pending && departure.isSkewed) return { kind: "wait", until: now + 6 * POLL_MS, reason: "Settling" };
+  if (state.pending && departure.isSkewed) return { kind: "wait", until: now + 60_000, reason: "Settling" };
   if (state.pending && now < departure.settledAt)
     return { kind: "wait", until: departure.settledAt, reason: "Settling" };
   return { kind: "release" };

@@ -1,10 +1,11 @@
 import { overlapOf } from "./dates.ts";
 import { intend, nextPending, requestOf } from "./intend.ts";
 import type { Decision, Pending, RetiredKey, SeenKey, Situation } from "./model.ts";
+import { nextLook } from "./next-look.ts";
 import { seenKeys } from "./seen-keys.ts";
 
-/** How long to leave a key alone that is being made, before asking again. */
-const POLL_MS = 10_000;
+/** How long to wait for clocks to agree before looking at them again. */
+const CLOCK_CHECK_MS = 60_000;
 /** How far the clocks of the outside and of ours may be apart. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
@@ -33,7 +34,7 @@ export function decidePending(situation: Situation): Decision {
     (key) => key.name === pending.name && (key.sequence === undefined || key.state === "deleting"),
   );
   if (isNameTaken) return intend(situation, nextPending(situation), "NameTaken");
-  return pending.id === undefined ? { kind: "create" } : withRecordedId(situation, pending.id);
+  return pending.id === undefined ? { kind: "create" } : withRecordedId(situation, pending, pending.id);
 }
 
 /**
@@ -89,10 +90,19 @@ function withWinner(situation: Situation, pending: Pending, { id, name, createdA
   return policy.publishes ? { kind: "publish", id } : conclude(situation, id);
 }
 
-function conclude({ state }: Situation, id: string): Decision {
+/** A request that came meanwhile is fulfilled too, unless this key was there before it was intended. */
+function conclude(situation: Situation, id: string): Decision {
+  const { state } = situation;
   const request = requestOf(state);
-  if (request && state.pending?.fulfils !== request.value) return { kind: "recordRequest", request };
-  return state.externalName === id && !request ? { kind: "commit", id } : { kind: "activate", id };
+  const isFulfilled = request !== undefined && state.pending?.fulfils === request.value;
+  if (request && !isFulfilled && !isFound(situation, id)) return { kind: "recordRequest", request };
+  return state.externalName === id && !isFulfilled ? { kind: "commit", id } : { kind: "activate", id };
+}
+
+/** Taken over or found by its marks: it is older than the intent, so it is no answer to a request for a new one. */
+function isFound({ state, observation }: Situation, id: string): boolean {
+  const key = seenKeys(observation).find((one) => one.id === id);
+  return (key?.createdAt ?? Infinity) < (state.pending?.since ?? 0) - CLOCK_TOLERANCE_MS;
 }
 
 /** A create that was not heard of for long counts as failed; how long is told by a clock that must be trusted. */
@@ -103,22 +113,22 @@ export function removeFailed(situation: Situation, id: string): Decision {
 /** Looks at the clocks again in a minute. */
 export const untilClocksAgree = ({ surroundings }: Situation): Decision => ({
   kind: "wait",
-  until: surroundings.now + 6 * POLL_MS,
+  until: surroundings.now + CLOCK_CHECK_MS,
   reason: "ClockSkewed",
 });
 
 function whileMaking({ surroundings }: Situation, pending: Pending, id: string): Decision {
   if (pending.id !== id) return { kind: "recordId", id };
-  return { kind: "wait", until: surroundings.now + POLL_MS, reason: "KeyBeingMade" };
+  return { kind: "wait", until: nextLook(pending.since, surroundings.now), reason: "KeyBeingMade" };
 }
 
 /** A key whose id is known and that no list shows: asked for by id, because a list may lag behind. */
-function withRecordedId(situation: Situation, id: string): Decision {
+function withRecordedId(situation: Situation, pending: Pending, id: string): Decision {
   const asked = situation.observation.observed.get(id);
   if (asked === undefined) return { kind: "observe", id };
   if (asked === "gone") return { kind: "create" };
-  if (asked.state === "ready") return withWinner(situation, situation.state.pending as Pending, asked);
+  if (asked.state === "ready") return withWinner(situation, pending, asked);
   if (asked.state === "failed") return removeFailed(situation, id);
   if (asked.state === "deleting") return intend(situation, nextPending(situation), "NameTaken");
-  return { kind: "wait", until: situation.surroundings.now + POLL_MS, reason: "KeyBeingMade" };
+  return whileMaking(situation, pending, id);
 }

@@ -2,19 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { nextInstant } from "./decide.ts";
-import { EngineWorld } from "./engine-world.fixture.ts";
+import { EngineWorld, settledWorld } from "./engine-world.fixture.ts";
+import type { WaitReason } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-
-/** A world whose first key is made, published and active. */
-function settled(): EngineWorld {
-  const world = new EngineWorld();
-  world.settle();
-  assert.deepEqual(world.broken, []);
-  assert.equal(world.state.active?.id, "id-1");
-  return world;
-}
 
 const activeId = (world: EngineWorld): string | undefined => world.state.active?.id;
 
@@ -27,7 +19,7 @@ test("the first key: finalizer, look, intend, create, publish, activate, commit,
 });
 
 test("a rotation costs no look: intend, create, publish, activate, commit", () => {
-  const world = settled();
+  const world = settledWorld();
   world.log.length = 0;
   world.now += 12 * DAY_MS;
   world.settle();
@@ -36,7 +28,7 @@ test("a rotation costs no look: intend, create, publish, activate, commit", () =
 });
 
 test("the document's example: 14 days to live, rotated after 12, so the old key works for another 2", () => {
-  const world = settled();
+  const world = settledWorld();
   const startAt = world.now;
   world.now = startAt + 12 * DAY_MS - 1;
   assert.equal(world.decide().kind, "wait", "one millisecond early is early");
@@ -55,7 +47,7 @@ test("the document's example: 14 days to live, rotated after 12, so the old key 
 });
 
 test("a static key is never due", () => {
-  const world = settled();
+  const world = settledWorld();
   world.policy = { ...world.policy, frequencyMs: Infinity, ttlMs: undefined };
   world.now += 3650 * DAY_MS;
   assert.deepEqual(world.decide(), { kind: "wait", until: Infinity, reason: "Settled" });
@@ -201,7 +193,7 @@ const drifts: readonly Drift[] = [
 
 for (const { reason, happens, expect } of drifts) {
   test(reason, () => {
-    const world = settled();
+    const world = settledWorld();
     happens(world);
     world.settle();
     world.driftCheckAt = Infinity;
@@ -212,24 +204,47 @@ for (const { reason, happens, expect } of drifts) {
   });
 }
 
-test("held back: frozen, skewed, outside a window, after too many forced ones", () => {
-  const table: readonly (readonly [string, (world: EngineWorld) => void])[] = [
-    ["frozen", (world) => Object.assign(world, { isFrozen: true })],
-    ["skewed", (world) => Object.assign(world, { isSkewed: true })],
-    ["window closed", (world) => Object.assign(world, { window: { isOpen: false, opensAt: world.now + HOUR_MS } })],
-  ];
-  for (const [reason, hold] of table) {
-    const world = settled();
+const holds: readonly [reason: WaitReason, waitsMs: number, hold: (world: EngineWorld) => void][] = [
+  ["Frozen", Infinity, (world) => Object.assign(world, { isFrozen: true })],
+  ["ClockSkewed", 60_000, (world) => Object.assign(world, { isSkewed: true, driftCheckAt: world.now + DAY_MS })],
+  [
+    "WindowClosed",
+    HOUR_MS,
+    (world) => Object.assign(world, { window: { isOpen: false, opensAt: world.now + HOUR_MS } }),
+  ],
+  ["NotAllowed", Infinity, (world) => Object.assign(world, { may: { create: false, delete: false } })],
+];
+
+for (const [reason, waitsMs, hold] of holds) {
+  test(`held back, with the reason and until when: ${reason}`, () => {
+    const world = settledWorld();
     world.now += 13 * DAY_MS;
     hold(world);
-    assert.equal(world.decide().kind, "wait", reason);
-  }
-  const world = settled();
+    assert.deepEqual(world.decide(), { kind: "wait", until: world.now + waitsMs, reason });
+  });
+}
+
+test("held back after five forced rotations within one ttl", () => {
+  const world = settledWorld();
   for (let i = 0; i < 8; i++) {
     world.ask({ value: `${i}`, isCompromised: false });
     world.settle();
   }
   assert.equal(world.state.retired.length, 5, "at most five by force");
+  assert.deepEqual(world.decide(), { kind: "wait", until: world.now + 12 * DAY_MS, reason: "TooManyForced" });
+});
+
+test("a key that is gone is not published again where no other may be made", () => {
+  const world = settledWorld();
+  world.outside.delete("id-1");
+  world.secret = undefined;
+  world.may = { create: false, delete: true };
+  for (const step of ["look", "observe"]) {
+    const decision = world.decide();
+    assert.equal(decision.kind, step);
+    world.perform(decision);
+  }
+  assert.deepEqual(world.decide(), { kind: "wait", until: Infinity, reason: "NotAllowed" });
 });
 
 type Disturbance = (world: EngineWorld) => void;
@@ -290,4 +305,16 @@ test("whatever happens between any two steps, the promises hold, and in the end 
     }),
     { numRuns: 2000 },
   );
+});
+
+test("a compromised key that the service will not really replace stays compromised, and is tried again later", () => {
+  const world = settledWorld();
+  world.givesSameCredentials = true;
+  world.ask({ value: "compromised x", isCompromised: true });
+  world.settle();
+  assert.equal(world.state.pending, undefined);
+  assert.notEqual(world.state.fulfilled, "compromised x");
+  const { postponedUntil = 0 } = world.state;
+  assert.ok(postponedUntil > world.now, "not at once: that would make keys without end");
+  assert.deepEqual(world.decide(), { kind: "wait", until: postponedUntil, reason: "Settled" });
 });

@@ -1,7 +1,8 @@
 import { deletionInstant, rotationInstant } from "./dates.ts";
 import { decidePending, removeFailed, untilClocksAgree } from "./decide-pending.ts";
 import { foundKeys, intend, nextPending, requestOf } from "./intend.ts";
-import type { Decision, Pending, SeenKey, Situation, WaitReason } from "./model.ts";
+import type { Decision, Pending, Reason, RetiredKey, SeenKey, Situation, WaitReason } from "./model.ts";
+import { nextLook } from "./next-look.ts";
 import { seenKeys } from "./seen-keys.ts";
 
 /**
@@ -11,16 +12,37 @@ import { seenKeys } from "./seen-keys.ts";
  * or tell a static key from a rotating one (a static key is one that is never due).
  */
 export function decide(situation: Situation): Decision {
+  let isHeldBack = false;
   for (const check of checks) {
     const decision = check(situation);
-    if (decision) return decision;
+    if (decision && isAllowed(situation, decision)) return decision;
+    isHeldBack ||= decision !== undefined;
   }
-  return wait(nextInstant(situation), "Settled");
+  return wait(nextInstant(situation), isHeldBack ? "NotAllowed" : holdOf(situation));
+}
+
+/** What is under way is finished whatever the permissions are by now: half a rotation helps nobody. */
+function isAllowed({ state, surroundings }: Situation, decision: Decision): boolean {
+  if (state.pending) return true;
+  if (decision.kind === "intend") return surroundings.may.create || decision.next.id !== undefined;
+  return decision.kind !== "expire" || surroundings.may.delete;
+}
+
+/** Why something that is due or asked for is not done now. */
+function holdOf({ policy, state, surroundings }: Situation): WaitReason {
+  if (surroundings.isFrozen) return "Frozen";
+  if (requestOf(state)?.isCompromised === false) return "TooManyForced";
+  const isDue = state.active && rotationInstant(policy, state.active, state.postponedUntil) <= surroundings.now;
+  return isDue && !surroundings.windows.isOpen ? "WindowClosed" : "Settled";
 }
 
 type Check = (situation: Situation) => Decision | undefined;
 
 const wait = (until: number, reason: WaitReason): Decision => ({ kind: "wait", until, reason });
+
+/** When the outside is looked at anyway, but not in a hurry. */
+const nextCheck = ({ surroundings }: Situation): number =>
+  Math.max(surroundings.driftCheckAt, surroundings.now + 60_000);
 
 const isPaused: Check = ({ surroundings }) => (surroundings.isPaused ? wait(Infinity, "Paused") : undefined);
 
@@ -89,14 +111,23 @@ const firstKey: Check = (situation) => {
   if (!observation.outside) return { kind: "look" };
   const next = nextPending(situation);
   if (state.externalName === undefined || observation.adoption === "absent") return intend(situation, next, "FirstKey");
-  if (observation.adoption === "foreign") return wait(Infinity, "AdoptionRefused");
+  if (observation.adoption === "foreign") return wait(nextCheck(situation), "AdoptionRefused");
   return { kind: "adopt", id: state.externalName, next: { ...next, id: state.externalName } };
 };
 
+/**
+ * A next key for the active one. Where it is made from something else, its name may be free although a key of that name is
+ * ours already (in the former instance): only marks tell that the status is from the past, so they are looked at first.
+ */
+function replace(situation: Situation, reason: Reason): Decision {
+  const { state, observation, surroundings } = situation;
+  const isMadeElsewise = state.active?.madeFrom !== surroundings.madeFrom;
+  if (isMadeElsewise && !observation.outside) return { kind: "look" };
+  return intend(situation, nextPending(situation), reason);
+}
+
 const externalNameChanged: Check = (situation) =>
-  situation.state.externalName === situation.state.active?.id
-    ? undefined
-    : intend(situation, nextPending(situation), "ExternalNameChanged");
+  situation.state.externalName === situation.state.active?.id ? undefined : replace(situation, "ExternalNameChanged");
 
 /** Gone is believed only when the list was complete and the key itself was asked for. */
 const activeKeyGone: Check = (situation) => {
@@ -105,30 +136,40 @@ const activeKeyGone: Check = (situation) => {
   const seen = observation.outside.find((key) => key.id === state.active?.id);
   if (seen && seen.state !== "deleting") return undefined;
   const { id } = state.active ?? { id: "" };
-  const asked = observation.observed.get(id);
-  if (asked === undefined) return { kind: "observe", id };
-  const isGone = asked === "gone" || asked.state === "deleting";
-  return isGone ? intend(situation, nextPending(situation), "ActiveKeyGone") : undefined;
+  if (!observation.observed.has(id)) return { kind: "observe", id };
+  return isKnownGone(observation, id) ? intend(situation, nextPending(situation), "ActiveKeyGone") : undefined;
 };
 
-/** From here on dates decide, or a new key would replace a working one: not while the clocks disagree. */
-const clockSkewed: Check = ({ surroundings, ...rest }) =>
-  surroundings.isSkewed ? wait(nextCheck({ surroundings, ...rest }), "ClockSkewed") : undefined;
+/** It was asked for in this pass, and is not there any more or will not be for long. */
+function isKnownGone({ observed }: Situation["observation"], id: string): boolean {
+  const asked = observed.get(id);
+  return asked === "gone" || asked?.state === "deleting";
+}
 
-const compromised: Check = (situation) =>
-  requestOf(situation.state)?.isCompromised ? intend(situation, nextPending(situation), "Compromised") : undefined;
+/** From here on dates decide, or a new key would replace a working one: not while the clocks disagree. */
+const clockSkewed: Check = (situation) => (situation.surroundings.isSkewed ? untilClocksAgree(situation) : undefined);
+
+const compromised: Check = (situation) => {
+  const { state, surroundings } = situation;
+  if (!requestOf(state)?.isCompromised || (state.postponedUntil ?? 0) > surroundings.now) return undefined;
+  return replace(situation, "Compromised");
+};
 
 const specChanged: Check = (situation) => {
   const { state, surroundings } = situation;
-  if (surroundings.isFrozen || state.active?.madeFrom === surroundings.madeFrom) return undefined;
-  return intend(situation, nextPending(situation), "SpecChanged");
+  const { madeFrom } = surroundings;
+  if (!state.active || state.active.madeFrom === madeFrom) return undefined;
+  // Whoever lost the digest key must not see every key replaced for it.
+  if (!surroundings.isComparable(state.active.madeFrom)) return { kind: "rebase", madeFrom };
+  if (surroundings.isFrozen) return undefined;
+  return replace(situation, "SpecChanged");
 };
 
 const forced: Check = (situation) => {
   const { state, policy, surroundings } = situation;
-  if (surroundings.isFrozen || !requestOf(state)) return undefined;
+  if (surroundings.isFrozen || requestOf(state)?.isCompromised !== false) return undefined;
   const forcedKeys = state.retired.filter((key) => key.cause === "forced");
-  if (forcedKeys.length < policy.maxForced) return intend(situation, nextPending(situation), "Forced");
+  if (forcedKeys.length < policy.maxForced) return replace(situation, "Forced");
   return undefined;
 };
 
@@ -136,7 +177,7 @@ const due: Check = (situation) => {
   const { policy, state, surroundings } = situation;
   if (!state.active || surroundings.isFrozen || !surroundings.windows.isOpen) return undefined;
   if (surroundings.now < rotationInstant(policy, state.active, state.postponedUntil)) return undefined;
-  return intend(situation, nextPending(situation), "RotationDue");
+  return replace(situation, "RotationDue");
 };
 
 /** Before a key is published again, a look outside tells whether it still is the newest. */
@@ -144,7 +185,8 @@ const secretDamaged: Check = ({ state, observation, policy }) => {
   if (!policy.publishes || !observation.secret || !state.active) return undefined;
   if (observation.secret.keyId === state.active.id) return undefined;
   if (!observation.outside) return { kind: "look" };
-  return { kind: "republish", id: state.active.id };
+  // Where no other key may be made, a dead one is not published again for want of it.
+  return isKnownGone(observation, state.active.id) ? undefined : { kind: "republish", id: state.active.id };
 };
 
 const expired: Check = (situation) => {
@@ -152,8 +194,16 @@ const expired: Check = (situation) => {
   const over = state.retired.filter((key) => deletionInstant(policy, key) <= surroundings.now);
   if (over.length === 0) return undefined;
   if (!observation.outside) return { kind: "look" };
-  return { kind: "expire", ids: over.map((key) => key.id) };
+  const leaving = new Set(observation.outside.filter((key) => key.state === "deleting").map((key) => key.id));
+  const ids = over.map((key) => key.id).filter((id) => !leaving.has(id));
+  return ids.length > 0 ? { kind: "expire", ids } : whileLeaving(situation, over);
 };
+
+/** Their deletion is under way outside: looked at again, soon at first, and no later than the next rotation. */
+function whileLeaving(situation: Situation, keys: readonly RetiredKey[]): Decision {
+  const since = Math.max(...keys.map((key) => deletionInstant(situation.policy, key)));
+  return wait(Math.min(nextLook(since, situation.surroundings.now), nextRotation(situation)), "KeyBeingDeleted");
+}
 
 /** Somebody else has removed a retired key: less work for us. It is asked for by id, since lists may lag behind. */
 const vanished: Check = ({ state, observation }) => {
@@ -189,19 +239,17 @@ const checks: readonly Check[] = [
   vanished,
 ];
 
-/** When there will be something to do, as far as can be told now. */
+/** When there will be something to do, as far as can be told now. What is not allowed is not waited for. */
 export function nextInstant(situation: Situation): number {
   const { policy, state, surroundings } = situation;
-  const deletions = state.retired.map((key) => deletionInstant(policy, key));
-  return Math.min(nextRotation(situation), surroundings.driftCheckAt, ...deletions);
+  const deletions = surroundings.may.delete ? state.retired.map((key) => deletionInstant(policy, key)) : [];
+  const again = requestOf(state)?.isCompromised ? (state.postponedUntil ?? Infinity) : Infinity;
+  return Math.min(nextRotation(situation), again, surroundings.driftCheckAt, ...deletions);
 }
 
 function nextRotation({ policy, state, surroundings }: Situation): number {
-  if (!state.active || surroundings.isFrozen) return Infinity;
+  if (!state.active || surroundings.isFrozen || !surroundings.may.create) return Infinity;
   const at = rotationInstant(policy, state.active, state.postponedUntil);
   if (at > surroundings.now) return at;
   return surroundings.windows.opensAt ?? Infinity;
 }
-
-const nextCheck = ({ surroundings }: Situation): number =>
-  Math.max(surroundings.driftCheckAt, surroundings.now + 60_000);

@@ -51,8 +51,13 @@ export class EngineWorld {
   madeFrom = "v1";
   isFrozen = false;
   isSkewed = false;
+  may: Situation["surroundings"]["may"] = { create: true, delete: true };
   window: Situation["surroundings"]["windows"] = { isOpen: true, opensAt: undefined };
   driftCheckAt = Infinity;
+  /** Every new key has the credentials of the one before. */
+  givesSameCredentials = false;
+  /** What a create leaves behind: `creating` where the outside takes its time. */
+  createsAs: WorldKey["state"] = "ready";
   /** Broken promises, in words. */
   readonly broken: string[] = [];
   readonly log: string[] = [];
@@ -75,6 +80,8 @@ export class EngineWorld {
         windows: this.window,
         driftCheckAt,
         madeFrom,
+        isComparable: () => true,
+        may: this.may,
         nameOf: (sequence) => `key-${sequence}`,
       },
     };
@@ -128,8 +135,12 @@ export class EngineWorld {
         this.#create();
         return;
       case "publish":
-        this.#publish(decision.id, this.state.pending?.sequence ?? 0);
-        this.observation = { ...this.observation, published: decision.id };
+        if (this.givesSameCredentials && this.state.active) {
+          this.observation = { ...this.observation, ineffective: decision.id };
+          return;
+        }
+        if (this.#publish(decision.id, this.state.pending?.sequence ?? 0))
+          this.observation = { ...this.observation, published: decision.id };
         return;
       case "republish":
         this.#publish(decision.id, this.state.active?.sequence ?? 0);
@@ -170,7 +181,7 @@ export class EngineWorld {
   }
 
   #create(): void {
-    const id = this.make(this.state.pending?.sequence);
+    const id = this.make(this.state.pending?.sequence, { state: this.createsAs });
     const key = this.outside.get(id);
     this.observation = { ...this.observation, outside: [...(this.observation.outside ?? []), ...(key ? [key] : [])] };
   }
@@ -186,9 +197,15 @@ export class EngineWorld {
     this.observation = nothingSeen;
   }
 
-  #publish(keyId: string, sequence: number): void {
+  #publish(keyId: string, sequence: number): boolean {
+    if (this.lost.has(keyId)) {
+      // Its credentials could not be read: the pass ends, and the next one looks again.
+      this.forget();
+      return false;
+    }
     if (!this.outside.has(keyId)) this.broken.push(`S1: ${keyId} was published and is dead`);
     this.secret = { keyId, sequence, publishedAt: this.now };
+    return true;
   }
 
   #commit(id: string): void {
@@ -218,4 +235,12 @@ export class EngineWorld {
       this.broken.push(`S1: the Secret holds ${secret.keyId}, which is dead`);
     }
   }
+}
+
+/** A world whose first key is made, published and active. */
+export function settledWorld(policy: Partial<Policy> = {}): EngineWorld {
+  const world = new EngineWorld();
+  world.policy = { ...world.policy, ...policy };
+  world.settle();
+  return world;
 }

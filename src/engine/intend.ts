@@ -16,8 +16,11 @@ import type {
 export function nextPending({ state, surroundings }: Situation): Pending {
   const sequence = state.sequence + 1;
   const { now, madeFrom } = surroundings;
-  const fulfils = requestOf(state)?.value ?? state.pending?.fulfils;
-  return { name: surroundings.nameOf(sequence), sequence, since: now, id: undefined, madeFrom, fulfils };
+  // An intent that needs another name is the same one still: what waits for it has waited since then.
+  const since = state.pending?.since ?? now;
+  // A request that comes while a key is pending is recorded when that key is concluded, with all that follows from it.
+  const fulfils = state.pending ? state.pending.fulfils : requestOf(state)?.value;
+  return { name: surroundings.nameOf(sequence), sequence, since, id: undefined, madeFrom, fulfils };
 }
 
 /** A request that was not fulfilled yet; each value asks once. */
@@ -30,12 +33,23 @@ export function intend(situation: Situation, next: Pending, reason: Reason): Ext
   const { state } = situation;
   const isKept = state.active === undefined || state.active.id === next.id;
   const isRetired = state.retired.some((key) => key.id === state.active?.id);
-  const retire = state.active && !isKept && !isRetired ? [retiring(situation, state.active, reason)] : [];
+  const retire =
+    state.active && !isKept && !isRetired ? [retiring(situation, state.active, causeOf(state, next, reason))] : [];
   return { kind: "intend", next, retire, reason };
 }
 
-function retiring({ policy, surroundings }: Situation, { id, name, createdAt }: ActiveKey, reason: Reason): RetiredKey {
-  const cause: RetiredCause = reason === "Compromised" ? "compromised" : reason === "Forced" ? "forced" : "rotated";
+/** Whatever else a rotation is for: where it fulfils a request, the key goes as the request asks. */
+function causeOf(state: State, next: Pending, reason: Reason): RetiredCause {
+  const request = requestOf(state);
+  if (request?.isCompromised && next.fulfils === request.value) return "compromised";
+  return reason === "Forced" ? "forced" : "rotated";
+}
+
+function retiring(
+  { policy, surroundings }: Situation,
+  { id, name, createdAt }: ActiveKey,
+  cause: RetiredCause,
+): RetiredKey {
   const overlapMs = cause === "compromised" ? 0 : overlapOf(policy);
   const key = { id, name, createdAt, retiredAt: surroundings.now, replacedAt: undefined, overlapMs, cause };
   return { ...key, deletionAt: deletionInstant(policy, { ...key, replacedAt: surroundings.now, deletionAt: 0 }) };

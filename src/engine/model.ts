@@ -116,8 +116,18 @@ interface Surroundings {
   readonly driftCheckAt: number;
   /** A digest of what a key would be made from now. */
   readonly madeFrom: string;
+  /** Whether an earlier digest can be compared with that of now: those under another digest key cannot. */
+  readonly isComparable: (madeFrom: string) => boolean;
+  /** What the resource lets us do outside. */
+  readonly may: Permissions;
   /** The name of the key with this sequence. */
   readonly nameOf: (sequence: number) => string;
+}
+
+/** What managementPolicies allow. */
+export interface Permissions {
+  readonly create: boolean;
+  readonly delete: boolean;
 }
 
 /** Maintenance windows, seen from now: open when there are none. */
@@ -158,6 +168,8 @@ export type Decision =
   | { readonly kind: "observe"; readonly id: string }
   /** Take over the key that external-name points to, if it is there and nobody else's. */
   | { readonly kind: "adopt"; readonly id: string; readonly next: Pending }
+  /** The digest of what the active key was made from cannot be compared: that of now is written in its place. */
+  | { readonly kind: "rebase"; readonly madeFrom: string }
   /** Write the intent: what becomes of the active key, and which key is to be next. */
   | {
       readonly kind: "intend";
@@ -187,6 +199,7 @@ export type WaitReason =
   | "ClockSkewed"
   | "WindowClosed"
   | "TooManyForced"
+  | "NotAllowed"
   | "KeyBeingMade"
   | "AdoptionRefused"
   | "KeyBeingDeleted";

@@ -11,8 +11,8 @@ const DAY = 86_400_000;
 const at = (text: string): number => Date.parse(text);
 const iso = (instant: number | undefined): string | undefined =>
   instant === undefined ? undefined : new Date(instant).toISOString().replace(":00.000Z", "Z");
-const window = (cron: string, duration: string, timeZone?: string): MaintenanceWindow =>
-  parseWindow({ cron, duration, ...(timeZone && { timeZone }) });
+const window = (schedule: string, duration: string, timeZone?: string): MaintenanceWindow =>
+  parseWindow({ schedule, duration, ...(timeZone && { timeZone }) });
 
 const weekend = window("0 2 * * sat,sun", "4h", "Europe/Berlin");
 
@@ -99,12 +99,12 @@ test("instants that no calendar holds are outside of every window", () => {
 });
 
 const refused: readonly [Parameters<typeof parseWindow>[0], RegExp, string][] = [
-  [{ cron: "0 25 * * *", duration: "1h" }, /^cron: hour "25"/, "the cron line"],
-  [{ cron: "@daily", duration: "soon" }, /^duration: "soon" is not a duration/, "the duration"],
-  [{ cron: "@daily", duration: "0s" }, /^duration: "0s" is zero/, "zero"],
-  [{ cron: "@daily", duration: "59s" }, /^duration: "59s" .* from 1m to 366d/, "less than a minute"],
-  [{ cron: "@daily", duration: "367d" }, /^duration: "367d"/, "more than a year"],
-  [{ cron: "@daily", duration: "1h", timeZone: "Mars/Base" }, /^timeZone: "Mars\/Base"/, "the zone"],
+  [{ schedule: "0 25 * * *", duration: "1h" }, /^schedule: hour "25"/, "the cron line"],
+  [{ schedule: "@daily", duration: "soon" }, /^duration: "soon" is not a duration/, "the duration"],
+  [{ schedule: "@daily", duration: "0s" }, /^duration: "0s" is zero/, "zero"],
+  [{ schedule: "@daily", duration: "59s" }, /^duration: "59s" .* from 1m to 366d/, "less than a minute"],
+  [{ schedule: "@daily", duration: "367d" }, /^duration: "367d"/, "more than a year"],
+  [{ schedule: "@daily", duration: "1h", timeZone: "Mars/Base" }, /^timeZone: "Mars\/Base"/, "the zone"],
 ];
 
 for (const [spec, says, reason] of refused) {
@@ -224,7 +224,7 @@ function compare(windows: readonly MaintenanceWindow[], ticks: readonly Tick[], 
 
 const anyWindow = fc
   .record({
-    cron: fc.oneof(
+    schedule: fc.oneof(
       fc.constantFrom("@hourly", "@daily", "@weekly", "@monthly", "@yearly", "0 0 29 2 *", "*/7 3 13 * fri"),
       line.map(textOf),
     ),

@@ -10,7 +10,7 @@ import { openTimeZone, type TimeZone } from "./time-zone.ts";
  * overlap; where there are none, it is always open. Must not: know what is done in a window.
  */
 export interface WindowSpec {
-  readonly cron: string;
+  readonly schedule: string;
   readonly duration: string;
   /** An IANA name; UTC when absent. */
   readonly timeZone?: string;
@@ -35,8 +35,8 @@ const SEARCH_DAYS = 9 * 366;
 const CLOSE_HORIZON_MS = 366 * DAY_MS;
 
 /** The window, or `InvalidValue` that begins with the name of the field that is wrong. */
-export function parseWindow({ cron, duration, timeZone = "UTC" }: WindowSpec): MaintenanceWindow {
-  const line = named("cron", () => parseCron(cron));
+export function parseWindow({ schedule, duration, timeZone = "UTC" }: WindowSpec): MaintenanceWindow {
+  const line = named("schedule", () => parseCron(schedule));
   const durationMs = named("duration", () => parseLength(duration));
   const zone = named("timeZone", () => openTimeZone(timeZone));
   return { line, durationMs, zone, runMs: runLengths(line.minutesOfDay, durationMs) };

@@ -3,7 +3,15 @@ import type { TestContext } from "node:test";
 import { inspect } from "node:util";
 import { settle } from "../base/manual-clock.ts";
 import { Redacted } from "../base/redacted.ts";
-import type { Connection, Created, CreateRequest, Credentials, Marks, OutsideKey } from "./contract.ts";
+import type {
+  Connection,
+  Created,
+  CreateRequest,
+  Credentials,
+  DescribedInstance,
+  Marks,
+  OutsideKey,
+} from "./contract.ts";
 import { ProviderError, type ProviderErrorCode } from "./provider-error.ts";
 
 /** What can be made to go wrong outside. Every switch is off in the beginning. */
@@ -42,6 +50,10 @@ type Fault =
 export interface ProviderHarness {
   readonly connection: Connection;
   readonly instanceId: string;
+  /** What is known of that instance. */
+  readonly instance: Omit<DescribedInstance, "id">;
+  /** The instance gets another name. */
+  renameInstance(name: string): void | Promise<void>;
   /** Not the id of any instance, though it looks like one. */
   readonly missingInstanceId: string;
   /** Not the id of any key, though it looks like one. */
@@ -186,7 +198,7 @@ export const underWay = settle;
 type Verb = (harness: ProviderHarness, keyId: string, end: AbortSignal) => Promise<unknown>;
 
 /** Every verb, called so that it needs the outside. */
-export const VERBS: Readonly<Record<keyof Connection, Verb>> = {
+export const VERBS: Readonly<Record<Exclude<keyof Connection, "lookAgainMs">, Verb>> = {
   listMarked: ({ connection }, _keyId, end) => connection.listMarked({ clusterId: CLUSTER }, end),
   findByName: ({ connection, instanceId }, _keyId, end) => connection.findByName(instanceId, "orders-1", end),
   observe: ({ connection }, keyId, end) => connection.observe(keyId, end),
@@ -195,4 +207,5 @@ export const VERBS: Readonly<Record<keyof Connection, Verb>> = {
   delete: ({ connection }, keyId, end) => connection.delete(keyId, end),
   mark: ({ connection }, keyId, end) => connection.mark(keyId, marksOf({ sequence: 7 }), end),
   observeInstance: ({ connection, instanceId }, _keyId, end) => connection.observeInstance(instanceId, end),
+  describeInstance: ({ connection, instanceId }, _keyId, end) => connection.describeInstance(instanceId, end),
 };

@@ -179,6 +179,17 @@ function defineFinding(start: Start): void {
       assert.equal(await harness.connection.observeInstance(harness.missingInstanceId, signal), "gone");
     }),
   );
+
+  test(
+    "describeInstance: its name of now, its offering, plan and tags; undefined when it is not there",
+    inWorld(start, [], async (harness) => {
+      const { connection, instanceId: id, instance } = harness;
+      assert.deepEqual(await connection.describeInstance(id, signal), { id, ...instance });
+      await harness.renameInstance("renamed");
+      assert.deepEqual(await connection.describeInstance(id, signal), { id, ...instance, name: "renamed" });
+      assert.equal(await connection.describeInstance(harness.missingInstanceId, signal), undefined);
+    }),
+  );
 }
 
 async function remove(harness: ProviderHarness, id: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Redacted } from "../base/redacted.ts";
 
 /**
- * What an external system must offer so that its keys can be rotated: eight verbs and their obligations. A provider is
+ * What an external system must offer so that its keys can be rotated: nine verbs and their obligations. A provider is
  * one folder that implements `Connection`; `conformance.fixture.ts` is the suite every one of them passes. Must not: decide
  * anything (when to make, publish or delete a key), keep state between calls beyond a token and what it can lose without harm, or know Kubernetes.
  *
@@ -49,6 +49,18 @@ export interface Connection {
    * could be read with the same credentials, so that lost rights never look like a lost instance.
    */
   observeInstance(instanceId: string, signal: AbortSignal): Promise<"present" | "gone">;
+
+  /**
+   * What the instance is called, and what it is an instance of; undefined when the service says that it is not there. Asked
+   * for only where a Secret is to tell of it. What cannot change under its id may be remembered, a name may not.
+   */
+  describeInstance(instanceId: string, signal: AbortSignal): Promise<DescribedInstance | undefined>;
+
+  /**
+   * How long to leave a key alone that has been in the making, or on its way out, for so long already. Pure, and no
+   * request. Absent where the system has no pace of its own.
+   */
+  lookAgainMs?(underWayMs: number): number;
 }
 
 /** Who a key belongs to: on every key outside, from its creation. */
@@ -78,6 +90,20 @@ export interface OutsideKey {
   readonly state: "creating" | "ready" | "failed" | "deleting";
   /** Absent: not marked by any Keyturn. */
   readonly marks?: Marks;
+  /**
+   * The system takes no marks when a key is made, and nobody has put any on this one since: whose it is, only its name can
+   * tell. Whoever finds it under a name that is theirs alone marks it, and goes on. Told by `findByName`.
+   */
+  readonly isUnmarkedYet?: true;
+}
+
+export interface DescribedInstance {
+  readonly id: string;
+  readonly name: string;
+  /** The service, as its makers call it. */
+  readonly offering: string;
+  readonly plan: string;
+  readonly tags: readonly string[];
 }
 
 export interface CreateRequest {
@@ -86,6 +112,15 @@ export interface CreateRequest {
   /** May hold secrets of the user's. */
   readonly parameters: Redacted<Readonly<Record<string, unknown>>>;
   readonly marks: Marks;
+  /** For a key that belongs to an app as well, where the system knows apps. */
+  readonly appId?: string;
+  /** What else is to stand on the key, where the system has a place for it. */
+  readonly metadata?: KeyMetadata;
+}
+
+export interface KeyMetadata {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 export type Created =

@@ -12,6 +12,8 @@ export interface HttpRequest {
   readonly body?: Redacted<string>;
   /** For log-ins with a client certificate. */
   readonly clientCertificate?: { readonly certificate: string; readonly privateKey: Redacted<string> };
+  /** Whoever answers is believed. Only where a user has said so. */
+  readonly skipTlsVerification?: boolean;
 }
 
 export interface HttpResponse {

@@ -21,6 +21,8 @@ export type ProviderErrorCode =
   | "NameTaken"
   /** The key exists and works, but the service does not give its credentials again. */
   | "CredentialsUnavailable"
+  /** The service accepted the request for a key, and then did not manage to make it. */
+  | "KeyFailed"
   /** Another operation on the same object is under way. */
   | "ProviderBusy";
 
@@ -34,6 +36,7 @@ const RULES: Readonly<Record<ProviderErrorCode, RetryRule>> = {
   // Who took it may be missing from lists for a while yet.
   NameTaken: after(2000),
   CredentialsUnavailable: never,
+  KeyFailed: backoff,
   ProviderBusy: backoff,
 };
 

@@ -41,7 +41,7 @@ const DEFAULTS = {
 const MAX_POOLS = 256;
 
 /**
- * HTTP/1.1 to external systems over undici: a pool of kept-alive connections for each origin and client certificate,
+ * HTTP/1.1 to external systems over undici: a pool of kept-alive connections for each origin and way of trusting,
  * every phase bounded in time and every body in size. Must not: follow redirects, send anything twice, or let a word of
  * what it carries into an error.
  */
@@ -60,7 +60,7 @@ export class UndiciHttp implements HttpPort {
     if (!url || (url.protocol !== "https:" && url.protocol !== "http:")) throw new HttpFailure("INVALID_URL");
     if (this.#isClosed) throw new HttpFailure("CLOSED");
     try {
-      const answer = await this.#poolFor(url.origin, request.clientCertificate).request({
+      const answer = await this.#poolFor(url.origin, request).request({
         method: request.method,
         path: url.pathname + url.search,
         headers: { ...request.headers },
@@ -96,16 +96,16 @@ export class UndiciHttp implements HttpPort {
     return Buffer.concat(chunks).toString("utf8");
   }
 
-  #poolFor(origin: string, clientCertificate: HttpRequest["clientCertificate"]): Pool {
-    const key = poolKey(origin, clientCertificate);
-    const pool = this.#pools.get(key) ?? this.#connect(origin, clientCertificate);
+  #poolFor(origin: string, trust: Trust): Pool {
+    const key = poolKey(origin, trust);
+    const pool = this.#pools.get(key) ?? this.#connect(origin, trust);
     this.#pools.delete(key);
     this.#pools.set(key, pool);
     this.#closeOldest();
     return pool;
   }
 
-  #connect(origin: string, clientCertificate: HttpRequest["clientCertificate"]): Pool {
+  #connect(origin: string, { clientCertificate, skipTlsVerification = false }: Trust): Pool {
     const { ca, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, maxConnections, keepAliveMs } = this.#options;
     return new Pool(origin, {
       connections: maxConnections,
@@ -118,6 +118,7 @@ export class UndiciHttp implements HttpPort {
         timeout: connectTimeoutMs,
         allowH2: false,
         ...(ca !== undefined && { ca }),
+        ...(skipTlsVerification && { rejectUnauthorized: false }),
         ...(clientCertificate && {
           cert: clientCertificate.certificate,
           key: clientCertificate.privateKey.reveal(),
@@ -135,11 +136,15 @@ export class UndiciHttp implements HttpPort {
   }
 }
 
+/** Who proves what to whom: connections of one kind are never used for another. */
+type Trust = Pick<HttpRequest, "clientCertificate" | "skipTlsVerification">;
+
 /** Keys differ without being kept in clear as the key of a map. */
-function poolKey(origin: string, clientCertificate: HttpRequest["clientCertificate"]): string {
-  if (!clientCertificate) return origin;
+function poolKey(origin: string, { clientCertificate, skipTlsVerification = false }: Trust): string {
+  const peer = skipTlsVerification ? `${origin} anybody` : origin;
+  if (!clientCertificate) return peer;
   const { certificate, privateKey } = clientCertificate;
-  return `${origin} ${createHash("sha256").update(certificate).update("\0").update(privateKey.reveal()).digest("hex")}`;
+  return `${peer} ${createHash("sha256").update(certificate).update("\0").update(privateKey.reveal()).digest("hex")}`;
 }
 
 /** The code of what was thrown, or of what caused it. Messages of some errors quote headers, so they stay behind. */

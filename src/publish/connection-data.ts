@@ -12,11 +12,12 @@ export type SecretLayout =
   /** As SAP's libraries for Kubernetes read it: the credentials, what is known of the instance, and `.metadata`. */
   | { readonly kind: "sap-kubernetes"; readonly key?: string; readonly instance: InstanceDescription };
 
-export interface InstanceDescription {
+interface InstanceDescription {
   readonly name: string;
   readonly id: string;
   readonly offering: string;
   readonly plan: string;
+  readonly tags: readonly string[];
 }
 
 const SECRET_KEY = /^[-._a-zA-Z0-9]{1,253}$/;
@@ -97,7 +98,7 @@ function withDescription(
     plan: instance.plan,
     label: instance.offering,
     type: instance.offering,
-    tags: "[]",
+    tags: JSON.stringify(instance.tags),
     ".metadata": JSON.stringify({ metaDataProperties, credentialProperties }),
   };
 }

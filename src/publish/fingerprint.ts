@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { Redacted } from "../base/redacted.ts";
 
 /**
@@ -6,24 +6,23 @@ import type { Redacted } from "../base/redacted.ts";
  * be guessed. It carries the id of its key, so that digests under another key are known to be incomparable.
  */
 export class Fingerprinter {
-  readonly #key: Redacted<Uint8Array>;
+  /** Prepared once; it shows nothing of itself when it is printed. */
+  readonly #key: KeyObject;
   /** Names the key without telling it. */
   readonly keyId: string;
 
   constructor(key: Redacted<Uint8Array>) {
-    this.#key = key;
-    this.keyId = createHmac("sha256", key.reveal()).update("key id").digest("hex").slice(0, 8);
+    this.#key = createSecretKey(key.reveal());
+    this.keyId = createHmac("sha256", this.#key).update("key id").digest("hex").slice(0, 8);
   }
 
   /** Of text values by name; the order of the names does not matter. */
   ofData(data: Readonly<Record<string, string>>): string {
-    const hmac = createHmac("sha256", this.#key.reveal());
-    for (const name of Object.keys(data).sort()) {
-      const value = data[name] ?? "";
-      // Lengths keep "ab"+"c" and "a"+"bc" apart.
-      hmac.update(`${name.length}:${name}${Buffer.byteLength(value)}:`).update(value);
-    }
-    return `${this.keyId}.${hmac.digest("base64url")}`;
+    const names = Object.keys(data).sort();
+    // Lengths keep "ab"+"c" and "a"+"bc" apart.
+    const fields = names.map((name) => [name, data[name] ?? ""] as const);
+    const text = fields.map(([name, value]) => `${name.length}:${name}${Buffer.byteLength(value)}:${value}`).join("");
+    return `${this.keyId}.${createHmac("sha256", this.#key).update(text).digest("base64url")}`;
   }
 
   isComparable(fingerprint: string): boolean {

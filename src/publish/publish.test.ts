@@ -7,7 +7,7 @@ import { connectionData, UnpublishableCredentials } from "./connection-data.ts";
 import { Fingerprinter } from "./fingerprint.ts";
 
 const credentials = { uri: "https://db", port: 5432, uaa: { clientid: "c" }, tags: ["a"] };
-const instance = { name: "orders-db", id: "i-1", offering: "postgresql", plan: "small" };
+const instance = { name: "orders-db", id: "i-1", offering: "postgresql", plan: "small", tags: ["sql", "relational"] };
 
 test("flat: a key for each top-level key, nested values as JSON, and the whole under credentials", () => {
   assert.deepEqual(connectionData(credentials, { kind: "flat" }), {
@@ -30,13 +30,34 @@ test("bundle: everything under one key", () => {
 });
 
 test("sap-kubernetes: the metadata keys and their description", () => {
-  const data = connectionData(credentials, { kind: "sap-kubernetes", instance });
-  assert.equal(data.type, "postgresql");
-  assert.equal(data.instance_guid, "i-1");
-  const described = JSON.parse(data[".metadata"] ?? "") as { readonly credentialProperties: readonly unknown[] };
+  const { tags: _, ...own } = credentials;
+  const data = connectionData(own, { kind: "sap-kubernetes", instance });
+  const { ".metadata": metadata = "", ...values } = data;
+  assert.deepEqual(values, {
+    uri: "https://db",
+    port: "5432",
+    uaa: '{"clientid":"c"}',
+    instance_name: "orders-db",
+    instance_guid: "i-1",
+    plan: "small",
+    label: "postgresql",
+    type: "postgresql",
+    tags: '["sql","relational"]',
+  });
+  const described = JSON.parse(metadata) as {
+    readonly credentialProperties: readonly unknown[];
+    readonly metaDataProperties: readonly unknown[];
+  };
+  assert.deepEqual(described.metaDataProperties, [
+    { name: "instance_name", format: "text" },
+    { name: "instance_guid", format: "text" },
+    { name: "plan", format: "text" },
+    { name: "label", format: "text" },
+    { name: "type", format: "text" },
+    { name: "tags", format: "json" },
+  ]);
   assert.deepEqual(described.credentialProperties, [
     { name: "port", format: "json" },
-    { name: "tags", format: "json" },
     { name: "uaa", format: "json" },
     { name: "uri", format: "text" },
   ]);
@@ -51,6 +72,8 @@ test("sap-kubernetes: the metadata keys and their description", () => {
     "tags",
     "type",
   ]);
+  const whole = JSON.parse(bundled[".metadata"] ?? "") as { readonly credentialProperties: readonly unknown[] };
+  assert.deepEqual(whole.credentialProperties, [{ name: "all", format: "json", container: true }]);
 });
 
 test("what cannot be published is refused by key, never by value", () => {

@@ -1,8 +1,8 @@
-import { KeyturnError, never } from "../base/errors.ts";
+import { backoff, KeyturnError } from "../base/errors.ts";
 import { formatInstant, parseInstant } from "../base/instant.ts";
 import type { Redacted } from "../base/redacted.ts";
 import { AlreadyExists, Conflict, NotFound } from "../kube/errors.ts";
-import type { KubeObject, OwnerReference, ResourceType } from "../kube/objects.ts";
+import type { KubeObject, ObjectMeta, OwnerReference, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Fingerprinter } from "./fingerprint.ts";
 
@@ -21,24 +21,39 @@ const SECRET_MARKS = {
   sequence: "keyturn.dev/sequence",
   publishedAt: "keyturn.dev/published-at",
   fingerprint: "keyturn.dev/fingerprint",
+  layout: "keyturn.dev/layout",
 } as const;
 
 /** The Secret under that name belongs to somebody else, or is of a type that we do not write. */
 class SecretNotOurs extends KeyturnError {
   constructor(message: string) {
-    super("SecretNotOurs", message, { retry: never });
+    super("SecretNotOurs", message, { retry: backoff });
   }
 }
 
-/** A Secret as it was read, and what it holds. */
-export interface PublishedSecret {
+/** There is no such namespace to publish in. */
+class SecretNamespaceMissing extends KeyturnError {
+  constructor(namespace: string, cause: unknown) {
+    const message = `there is no namespace ${namespace} to publish in: create it, or choose another one in writeConnectionSecretToRef`;
+    super("SecretNamespaceMissing", message, { retry: backoff, cause });
+  }
+}
+
+/** What a Secret holds, without the credentials themselves. */
+export interface SecretContent {
   readonly resourceVersion: string;
   readonly keyId: string | undefined;
   readonly sequence: number | undefined;
   readonly publishedAt: number | undefined;
-  readonly fingerprint: string | undefined;
+  /** How the data is laid out. */
+  readonly layout: string | undefined;
   /** The data is what its fingerprint says, and the owner is the one of now; false where somebody has edited it. */
   readonly isSound: boolean;
+}
+
+/** A Secret as it was read. */
+export interface PublishedSecret extends SecretContent {
+  readonly fingerprint: string | undefined;
   /** What others have put on it, and what cannot be changed: kept by a write over it. */
   readonly others: OthersMetadata;
 }
@@ -65,12 +80,20 @@ export interface SecretOwner {
   readonly name: string;
 }
 
-/** A Secret that its owner has left, as it was read. */
+/** A Secret that its owner has left, as it was seen. */
 export interface FormerSecret {
   readonly address: SecretAddress;
   readonly uid: string;
   readonly resourceVersion: string;
 }
+
+/** A Secret with our marks, as a watch has seen it. */
+export interface MarkedSecret extends FormerSecret {
+  readonly keyId: string | undefined;
+}
+
+/** Finds the Secrets of an owner without asking the server; it may be behind. */
+export type SecretIndex = (ownerUid: string) => readonly MarkedSecret[];
 
 /** What stays when former Secrets are removed. */
 export interface FormerFilter {
@@ -86,6 +109,7 @@ export interface Publication {
   readonly keyId: string;
   readonly sequence: number;
   readonly publishedAt: number;
+  readonly layout: string;
   readonly data: Redacted<Readonly<Record<string, string>>>;
   /** The Secret as it was read; undefined when there was none. */
   readonly over: PublishedSecret | undefined;
@@ -101,9 +125,13 @@ export class SecretPublisher {
   readonly #kube: Kube;
   readonly #fingerprinter: Fingerprinter;
 
-  constructor(kube: Kube, fingerprinter: Fingerprinter) {
+  readonly #index: SecretIndex | undefined;
+
+  /** Without an index the server is asked for the Secrets of an owner, which costs it a look at every Secret. */
+  constructor(kube: Kube, fingerprinter: Fingerprinter, index?: SecretIndex) {
     this.#kube = kube;
     this.#fingerprinter = fingerprinter;
+    this.#index = index;
   }
 
   /** Undefined when there is none. Throws `SecretNotOurs`. */
@@ -125,6 +153,7 @@ export class SecretPublisher {
       sequence: sequence === undefined ? undefined : Number(sequence),
       publishedAt: parseInstant(annotations[SECRET_MARKS.publishedAt]),
       fingerprint,
+      layout: annotations[SECRET_MARKS.layout],
       isSound:
         isOwned(secret, owner) &&
         fingerprint !== undefined &&
@@ -138,14 +167,17 @@ export class SecretPublisher {
    * a Secret must never outlive the key in it.
    */
   async findFormer(owner: SecretOwner, kept: FormerFilter, signal: AbortSignal): Promise<readonly FormerSecret[]> {
+    const marked = this.#index?.(owner.uid) ?? (await this.#listOf(owner, signal));
+    return marked.filter(({ address, keyId }) => {
+      const isCurrent = address.namespace === kept.current?.namespace && address.name === kept.current.name;
+      return !isCurrent && !kept.keyIds.has(keyId ?? "");
+    });
+  }
+
+  async #listOf(owner: SecretOwner, signal: AbortSignal): Promise<readonly MarkedSecret[]> {
     const labelSelector = `${SECRET_MARKS.ownerLabel}=${owner.uid}`;
     const { items } = await this.#kube.list(secretType, { labelSelector, metadataOnly: true, signal });
-    return items.flatMap(({ metadata }) => {
-      const { namespace = "", name, uid = "", resourceVersion = "", annotations = {} } = metadata;
-      const isCurrent = namespace === kept.current?.namespace && name === kept.current.name;
-      const isUsed = kept.keyIds.has(annotations[SECRET_MARKS.keyId] ?? "");
-      return isCurrent || isUsed ? [] : [{ address: { namespace, name }, uid, resourceVersion }];
-    });
+    return items.map(({ metadata }) => markedSecret(metadata));
   }
 
   /** Exactly the one that was read: one that has changed since is looked at again. */
@@ -162,16 +194,21 @@ export class SecretPublisher {
   }
 
   /** Throws `Conflict` when the Secret has changed since it was read. */
-  async write(publication: Publication, signal: AbortSignal): Promise<void> {
-    const { address, owner, over } = publication;
+  async write(publication: Publication, signal: AbortSignal): Promise<SecretContent> {
+    const { address, owner, over, keyId, sequence, publishedAt, layout } = publication;
     const object = this.#secretOf(publication);
     try {
-      if (over === undefined) await this.#kube.create<KubeObject>(secretType, object, { signal });
-      else {
-        const metadata = { ...object.metadata, resourceVersion: over.resourceVersion };
-        await this.#kube.replace<KubeObject>(secretType, { ...object, metadata }, { signal });
-      }
+      const { metadata } =
+        over === undefined
+          ? await this.#kube.create<KubeObject>(secretType, object, { signal })
+          : await this.#kube.replace<KubeObject>(
+              secretType,
+              { ...object, metadata: { ...object.metadata, resourceVersion: over.resourceVersion } },
+              { signal },
+            );
+      return { resourceVersion: metadata.resourceVersion ?? "", keyId, sequence, publishedAt, layout, isSound: true };
     } catch (error) {
+      if (error instanceof NotFound && over === undefined) throw new SecretNamespaceMissing(address.namespace, error);
       // Somebody was faster: read again and decide again.
       if (error instanceof AlreadyExists || error instanceof NotFound) {
         throw new Conflict(`the Secret ${address.namespace}/${address.name} of ${owner.name} has changed`);
@@ -181,7 +218,7 @@ export class SecretPublisher {
   }
 
   #secretOf(publication: Publication): KubeObject {
-    const { address, owner, keyId, sequence, publishedAt, data } = publication;
+    const { address, owner, keyId, sequence, publishedAt, layout, data } = publication;
     const { type, labels, annotations, finalizers, ownerReferences } = publication.over?.others ?? NOBODYS;
     const encoded = Object.entries(data.reveal()).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
     return {
@@ -197,6 +234,7 @@ export class SecretPublisher {
           [SECRET_MARKS.sequence]: String(sequence),
           [SECRET_MARKS.publishedAt]: formatInstant(publishedAt),
           [SECRET_MARKS.fingerprint]: this.#fingerprinter.ofData(data.reveal()),
+          [SECRET_MARKS.layout]: layout,
         },
         ...(finalizers.length > 0 && { finalizers }),
         ownerReferences: [...ownerReferences, owner],
@@ -205,6 +243,18 @@ export class SecretPublisher {
     };
   }
 }
+
+/** The label by which published Secrets are found, and watched. */
+export const PUBLISHED_SELECTOR: string = SECRET_MARKS.ownerLabel;
+
+/** What the metadata of a published Secret tells of it. */
+export function markedSecret(metadata: ObjectMeta): MarkedSecret {
+  const { namespace = "", name, uid = "", resourceVersion = "", annotations = {} } = metadata;
+  return { address: { namespace, name }, uid, resourceVersion, keyId: annotations[SECRET_MARKS.keyId] };
+}
+
+/** Whose Secret it says it is. */
+export const ownerUidOf = ({ labels = {} }: ObjectMeta): string | undefined => labels[SECRET_MARKS.ownerLabel];
 
 /**
  * Ours is what names our owner, by UID or by kind and name: there is one object of that name, so another UID is one it had

@@ -1,5 +1,12 @@
 import type { Controller } from "../runtime/controller.ts";
-import { btpController } from "./btp.ts";
+import { createBtpController } from "./btp/btp-controller.ts";
+import type { ControllerSettings } from "./controller-settings.ts";
 
-/** Every controller there is, by the name it is switched on with. */
-export const controllers: readonly Controller[] = [btpController];
+export interface ControllerFactory {
+  /** The name it is switched on with. */
+  readonly name: string;
+  create(settings: ControllerSettings): Controller;
+}
+
+/** Every controller there is. */
+export const controllers: readonly ControllerFactory[] = [{ name: "btp", create: createBtpController }];

@@ -16,18 +16,21 @@ export interface StoredCondition extends Condition {
   readonly observedGeneration?: number;
 }
 
-/** The conditions as they are to be stored: times move only when a status does; types we do not know are left alone. */
+/**
+ * The conditions as they are to be stored: times move only when a status does; of the types in `ours` only the wanted ones
+ * are there, all others are left alone.
+ */
 export function mergeConditions(
   stored: readonly StoredCondition[],
   wanted: readonly Condition[],
-  options: { readonly nowAt: number; readonly generation: number | undefined },
+  options: { readonly nowAt: number; readonly generation: number | undefined; readonly ours: readonly string[] },
 ): readonly StoredCondition[] {
-  const { nowAt, generation } = options;
+  const { nowAt, generation, ours } = options;
   const merged = wanted.map((condition): StoredCondition => {
     const before = stored.find(({ type }) => type === condition.type);
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : formatInstant(nowAt);
     return { ...condition, lastTransitionTime, ...(generation !== undefined && { observedGeneration: generation }) };
   });
-  const ours = new Set(wanted.map(({ type }) => type));
-  return [...merged, ...stored.filter(({ type }) => !ours.has(type))];
+  const known = new Set([...ours, ...wanted.map(({ type }) => type)]);
+  return [...merged, ...stored.filter(({ type }) => !known.has(type))];
 }

@@ -58,10 +58,11 @@ export class ControllerUnit {
     this.#queue = new WorkQueue({ clock, random, observer: observers.queue });
     this.#dueTimes = new DueTimes({ clock, logger, onDue: (key) => this.#queue.add(key, "person") });
     this.#watched = controller.watches.map((watch) => this.#follow(watch));
-    const cacheOf = (watch: Watch): ResourceCache<unknown> => {
+    const cacheOf = <R>(watch: Watch<R>): ResourceCache<R> => {
       const watched = this.#watched.find((candidate) => candidate.watch === watch);
       if (!watched) throw new RangeError(`${controller.name} does not watch ${describeType(watch.type)}`);
-      return watched.cache;
+      // Filled with what this very watch records.
+      return watched.cache as ResourceCache<R>;
     };
     this.#workers = new Workers({
       queue: this.#queue,
@@ -124,7 +125,7 @@ export class ControllerUnit {
   #follow(watch: Watch): Watched {
     const { kube, clock, random, controller } = this.#options;
     const kind = describeType(watch.type);
-    const cache = new ResourceCache<unknown>();
+    const cache = new ResourceCache<unknown>(watch.indexes && { indexes: watch.indexes });
     const listWatch: ListWatch = createListWatch({
       kube,
       clock,
@@ -132,7 +133,7 @@ export class ControllerUnit {
       type: watch.type,
       logger: this.#logger,
       cache,
-      transform: watch.record,
+      transform: (object) => watch.record(object),
       ...(watch.selection && { selection: watch.selection }),
       ...(watch.metadataOnly && { metadataOnly: true }),
       onDelta: (delta) => {
@@ -164,7 +165,8 @@ export class ControllerUnit {
   /** What was there before, nobody asked for just now; what changes while we look, somebody probably did. */
   #ask(watch: Watch, delta: Delta<unknown>, isNews = false): void {
     try {
-      for (const key of watch.keysOf(delta)) this.#queue.add(key, isNews ? "person" : "drift");
+      const isWish = isNews && (watch.isWish?.(delta) ?? true);
+      for (const key of watch.keysOf(delta)) this.#queue.add(key, isWish ? "person" : "drift");
     } catch (error) {
       this.#logger.error("a change could not be turned into keys", { kind: describeType(watch.type), error });
     }

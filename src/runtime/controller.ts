@@ -17,21 +17,31 @@ export interface Controller {
   readonly createReconcile: (context: ControllerContext) => Reconcile;
 }
 
-export interface Watch {
+export interface Watch<R = unknown> {
   readonly type: ResourceType;
   readonly selection?: Selection;
   readonly metadataOnly?: boolean;
   /** What of an object is kept in the cache; as little as the reconcile needs. */
-  readonly record: (object: KubeObject) => unknown;
+  record(object: KubeObject): R;
+  /** The values under which records can be found, by the name of the index. */
+  readonly indexes?: Readonly<Record<string, WatchIndexer<R>>>;
   /** The keys that a change concerns. */
-  readonly keysOf: (delta: Delta<unknown>) => readonly string[];
+  keysOf(delta: Delta<R>): readonly string[];
+  /**
+   * Whether somebody may have asked for something by this change; absent: always. What nobody asked for, such as the echo
+   * of our own words about a failure, waits with a back-off instead of cutting it short.
+   */
+  isWish?(delta: Delta<R>): boolean;
 }
 
-interface ControllerContext {
+/** A method's type, so that a list can hold watches of different records: each is only ever given its own. */
+type WatchIndexer<R> = { of(record: R): readonly string[] }["of"];
+
+export interface ControllerContext {
   readonly kube: Kube;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   /** The cache of one of the controller's own watches. */
-  readonly cacheOf: (watch: Watch) => ResourceCache<unknown>;
+  cacheOf<R>(watch: Watch<R>): ResourceCache<R>;
 }

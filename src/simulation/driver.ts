@@ -1,5 +1,6 @@
 import { KeyturnError } from "../base/errors.ts";
 import type { Fault } from "./faults.ts";
+import { judgeRest } from "./judge-rest.ts";
 import { type ActName, act, type Backup, takeBackup } from "./person.ts";
 import type { Call, Finish, Process } from "./process.ts";
 import { DRIFT_CHECK_MS, RESOURCE } from "./scene.ts";
@@ -17,13 +18,32 @@ export type Perturbation =
   /** Another process that believes it leads works beside this one; the pattern says who moves how far and when. */
   | { readonly kind: "rival"; readonly pattern: number }
   | { readonly kind: "jump"; readonly byMs: number }
+  /** Its watches tell it nothing from here on; a person may do something that it does not hear of. */
+  | { readonly kind: "stale"; readonly unseen?: ActName }
   | { readonly kind: "pause"; readonly ms: number };
+
+/** What happens at the call with this number. */
+export interface Disturbance {
+  readonly at: number;
+  readonly what: Perturbation;
+}
 
 /** Decides what happens at the call with this number. */
 export type Plan = (index: number, call: Call) => Perturbation | undefined;
 
+/** How a reconcile ended, and whether it asked anybody outside for anything. */
+interface Ended {
+  readonly finish: Finish | undefined;
+  readonly hasAsked: boolean;
+  /** How long the queue lets it rest, by the clock of the process that said until when. */
+  readonly restMs: number;
+}
+
+/** By the resource's name. */
+type Round = Map<string, Ended>;
+
 const MAX_DISTURBED = 14;
-const MAX_TO_REST = 30;
+const MAX_TO_REST = 40;
 const SOON_MS = 180_000;
 const LATE_MS = 60_000;
 const MAX_RIVAL_RECONCILES = 4;
@@ -38,13 +58,20 @@ export class Driver {
   readonly world: World;
   readonly #plan: Plan;
   readonly calls: Call[] = [];
+  /** What was done at which of these calls. */
+  readonly disturbances: Disturbance[] = [];
   #leader: Process;
   backup: Backup;
   #landings: number[] = [];
   #rival: { readonly process: Process; readonly pattern: number; moves: number; begun: number } | undefined;
+  #hasCrashed = false;
+  /** The last round of what was disturbed had nothing left to do. */
+  #hasSettled = false;
   reconciles = 0;
   /** A person's doing may make a story end otherwise than it is told. */
   hasPersonActed = false;
+  /** So much time went by that more may have become due than a story tells of. */
+  hasTimePassed = false;
 
   constructor(world: World, plan: Plan, backup: Backup = { resource: undefined, secret: undefined }) {
     this.world = world;
@@ -64,11 +91,10 @@ export class Driver {
   /** Reconciles without disturbance until nothing is left to do. */
   async settle(leader = this.#leader): Promise<void> {
     for (let attempt = 0; attempt < MAX_TO_REST; attempt++) {
-      const finish = await this.#reconcile(leader);
-      const { writes, requests } = this.world.activity;
-      const isOver = finish?.kind === "outcome" && writes === 0 && requests === 0;
-      if (isOver) return;
-      this.#wait(finish, writes > 0, attempt);
+      const round = this.#begin();
+      for (const name of this.world.names) round.set(name, await this.#noted(() => this.#reconcile(leader, name)));
+      if (this.#isQuiet(round)) return;
+      this.#wait(round, attempt);
       await this.world.landLate(this.world.clock.now());
     }
     this.world.judge.accuse("L1 does not come to rest");
@@ -77,22 +103,35 @@ export class Driver {
   /** One reconcile after the other, with what the plan has in store at each call. */
   async play(): Promise<void> {
     for (let attempt = 0; attempt < MAX_DISTURBED; attempt++) {
-      const leader = this.#leader;
-      this.#note();
-      await leader.begin(RESOURCE);
-      while (leader.call && this.#leader === leader) {
-        await this.#moveRival();
-        await this.#disturb(leader, leader.call);
-      }
-      if (leader.isDead) this.#leader = this.world.start();
-      const finish = leader.takeFinish();
-      if (finish?.kind === "error") this.world.failed(leader, finish.error);
-      const { writes, requests } = this.world.activity;
-      if (finish?.kind === "outcome" && writes === 0 && requests === 0) break;
-      if (!leader.isDead) this.#wait(finish, writes > 0, attempt);
+      const round = this.#begin();
+      for (const name of this.world.names) round.set(name, await this.#noted(() => this.#reconcileDisturbed(name)));
+      this.#hasSettled = this.#isQuiet(round);
+      if (this.#hasSettled) break;
+      if (!this.#hasCrashed) this.#wait(round, attempt);
       await this.world.landLate(this.world.clock.now());
     }
     await this.#finish(this.#rival?.process);
+  }
+
+  async #reconcileDisturbed(name: string): Promise<Finish | undefined> {
+    const leader = this.#leader;
+    this.reconciles++;
+    await leader.begin(name);
+    while (leader.call && this.#leader === leader) {
+      await this.#moveRival();
+      await this.#disturb(leader, leader.call);
+    }
+    if (leader.isDead) {
+      this.#hasCrashed = true;
+      this.#leader = this.world.start();
+    }
+    return this.#finishOf(leader);
+  }
+
+  #finishOf(process: Process): Finish | undefined {
+    const finish = process.takeFinish();
+    if (finish?.kind === "error") this.world.failed(process, finish.error);
+    return finish;
   }
 
   /** To the end of its reconcile, undisturbed. */
@@ -107,22 +146,29 @@ export class Driver {
   async #moveRival(): Promise<void> {
     const rival = this.#rival;
     if (!rival) return;
+    const { names } = this.world;
     const steps = (rival.pattern >>> (2 * (rival.moves++ % 16))) & 3;
     for (let step = 0; step < steps; step++) {
       const { process } = rival;
       if (process.call) {
         this.world.traceCall(process, process.call, "none");
         await process.step();
-      } else if (rival.begun++ < MAX_RIVAL_RECONCILES) await process.begin(RESOURCE);
+      } else if (rival.begun < MAX_RIVAL_RECONCILES * names.length) {
+        await process.begin(names[rival.begun++ % names.length] ?? RESOURCE);
+      }
     }
   }
 
   /** Faults have stopped: everything must come to rest, stay there, and nothing may be left over. */
   async recover(): Promise<void> {
     const { world } = this;
-    this.#leader.clock.offsetMs = 0;
-    world.sandbox.controls.set({ outage: "none" });
-    await this.settle();
+    const { clock, watch } = this.#leader;
+    const isCalm = this.#hasSettled && !this.#rival && clock.offsetMs === 0 && !watch.isBehind && !world.hasLate;
+    clock.offsetMs = 0;
+    watch.catchUp();
+    world.mendOutside();
+    if (this.hasPersonActed) await this.person("unpause");
+    if (!isCalm) await this.settle();
     await world.collectGarbage();
     const rounds = world.hasLate || this.hasPersonActed ? 2 : 1;
     await world.landLate();
@@ -134,28 +180,51 @@ export class Driver {
       await this.settle();
     }
     await world.collectGarbage();
-    world.judge.atRest();
-    const finish = await this.#reconcile(this.#leader);
-    const { writes, requests } = world.activity;
-    if (finish?.kind !== "outcome") world.judge.accuse("L1 a reconcile at rest fails");
-    if (writes > 0 || requests > 0) world.judge.accuse(`L2 not quiet: ${writes} writes, ${requests} requests at rest`);
+    // What is being deleted outside by then is gone.
+    world.clock.advance(LATE_MS);
+    const finishes = await this.#lookOnceMore();
+    const [truth, secrets, now] = [world.truth(), world.storedSecrets(), world.clock.now()];
+    judgeRest({ judge: world.judge, truth, secrets, now, finishes });
   }
 
-  #note(): void {
-    this.reconciles++;
+  /** By a process that remembers nothing, so that it has to look at everything: it must find nothing to write. */
+  async #lookOnceMore(): Promise<ReadonlyMap<string, Finish | undefined>> {
+    const { world } = this;
+    this.#leader = world.start();
+    this.#begin();
+    const finishes = new Map<string, Finish | undefined>();
+    for (const name of world.names) finishes.set(name, await this.#reconcile(this.#leader, name));
+    if (world.activity.writes > 0) world.judge.accuse("L1 does not stay at rest");
+    if ([...finishes.values()].some((finish) => finish?.kind !== "outcome"))
+      world.judge.accuse("L1 a reconcile at rest fails");
+    return finishes;
+  }
+
+  #begin(): Round {
     this.world.activity = { writes: 0, requests: 0 };
+    this.#hasCrashed = false;
+    return new Map();
   }
 
-  async #reconcile(process: Process): Promise<Finish | undefined> {
-    this.#note();
-    await process.begin(RESOURCE);
-    while (process.call) {
-      this.world.traceCall(process, process.call, "none");
-      await process.step();
-    }
-    const finish = process.takeFinish();
-    if (finish?.kind === "error") this.world.failed(process, finish.error);
-    return finish;
+  /** Nothing was written, nothing is to be looked at again soon, and nobody was asked who would be asked again untold. */
+  #isQuiet(round: Round): boolean {
+    return this.world.activity.writes === 0 && [...round.values()].every(isOver);
+  }
+
+  async #noted(reconcile: () => Promise<Finish | undefined>): Promise<Ended> {
+    const { requests } = this.world.activity;
+    const finish = await reconcile();
+    const hasAsked = this.world.activity.requests > requests;
+    const isToBeSeenAgain = finish?.kind === "outcome" && finish.outcome.kind === "recheck";
+    const restMs = isToBeSeenAgain ? finish.outcome.at - this.#leader.clock.now() : Infinity;
+    return { finish, hasAsked, restMs };
+  }
+
+  async #reconcile(process: Process, name: string): Promise<Finish | undefined> {
+    this.reconciles++;
+    await process.begin(name);
+    await this.#finish(process);
+    return this.#finishOf(process);
   }
 
   async #disturb(leader: Process, call: Call): Promise<void> {
@@ -163,6 +232,7 @@ export class Driver {
     this.calls.push(call);
     if (this.#landings.some((at) => at === index)) await this.world.landLate();
     const perturbation = this.#plan(index, call);
+    if (perturbation) this.disturbances.push({ at: index, what: perturbation });
     const fault = perturbation?.kind === "fault" ? perturbation.fault : "none";
     this.world.traceCall(leader, call, fault);
     switch (perturbation?.kind) {
@@ -175,9 +245,19 @@ export class Driver {
         break;
       case "jump":
         leader.clock.offsetMs += perturbation.byMs;
+        this.world.judge.clockJumped();
         this.world.trace(`${leader.name}    its clock jumps by ${perturbation.byMs / 3_600_000} h`);
         break;
+      case "stale":
+        leader.watch.standStill(this.world.stepCount);
+        this.world.trace(`${leader.name}    its watches stand still`);
+        if (perturbation.unseen !== undefined) {
+          this.hasPersonActed = true;
+          await this.person(perturbation.unseen);
+        }
+        break;
       case "pause":
+        this.hasTimePassed ||= perturbation.ms > SOON_MS;
         this.world.clock.advance(perturbation.ms);
         this.world.trace(`      ${perturbation.ms / 1000} s pass`);
         break;
@@ -194,6 +274,7 @@ export class Driver {
   /** Another one leads for a while, and then the first goes on to the end of its reconcile. */
   async #succeed(first: Process, { pauseMs, returnsTo }: Extract<Perturbation, { kind: "zombie" }>): Promise<void> {
     const { world } = this;
+    this.hasTimePassed ||= pauseMs > SOON_MS;
     const successor = world.start();
     this.#leader = successor;
     world.trace(`${first.name}    stands still; ${successor.name} leads`);
@@ -201,6 +282,7 @@ export class Driver {
     const until = world.clock.now() + pauseMs;
     while (world.clock.now() < until) {
       world.clock.advance(Math.min(until - world.clock.now(), HOP_MS));
+      await world.collectGarbage();
       await this.settle(successor);
     }
     if (returnsTo !== undefined) {
@@ -217,19 +299,27 @@ export class Driver {
     if (landsAfter !== undefined) this.#landings.push(index + landsAfter);
   }
 
-  /** Time passes as the queue would let it. */
-  #wait(finish: Finish | undefined, hasWritten: boolean, attempt: number): void {
-    const { clock } = this.world;
-    if (finish?.kind === "outcome") {
-      const at = finish.outcome.kind === "recheck" ? finish.outcome.at : Infinity;
-      const pauseMs = at - clock.now();
-      if (!hasWritten && pauseMs <= SOON_MS) clock.advance(pauseMs);
-      return;
-    }
-    const rule = finish?.error instanceof KeyturnError ? finish.error.retry : { kind: "backoff" as const };
-    if (rule.kind === "after") clock.advance(Math.max(rule.delayMs, 100));
-    else clock.advance(Math.min(60_000, 1000 * 2 ** Math.min(attempt, 6)));
+  /** Time passes as the queue would let it: until the first of the resources is to be looked at again. */
+  #wait(round: Round, attempt: number): void {
+    const hasWritten = this.world.activity.writes > 0;
+    const pauses = [...round.values()].map((ended) => pauseAfter(ended, hasWritten, attempt));
+    const pauseMs = Math.min(...pauses);
+    if (Number.isFinite(pauseMs)) this.world.clock.advance(pauseMs);
   }
+}
+
+function isOver({ finish, hasAsked, restMs }: Ended): boolean {
+  if (finish?.kind !== "outcome") return false;
+  return finish.outcome.kind === "settled" || (!hasAsked && restMs > SOON_MS);
+}
+
+function pauseAfter({ finish, restMs }: Ended, hasWritten: boolean, attempt: number): number {
+  if (finish?.kind === "outcome") {
+    if (hasWritten) return 0;
+    return restMs <= SOON_MS ? restMs : Infinity;
+  }
+  const rule = finish?.error instanceof KeyturnError ? finish.error.retry : { kind: "backoff" as const };
+  return rule.kind === "after" ? Math.max(rule.delayMs, 100) : Math.min(60_000, 1000 * 2 ** Math.min(attempt, 6));
 }
 
 /** How far time goes at once while another one leads: three hops are a rotation and the end of the key before it. */

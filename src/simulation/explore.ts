@@ -1,6 +1,6 @@
 import { integerBetween, pick, type Random, seededRandom } from "../base/random.ts";
 import type { Cluster } from "./cluster.ts";
-import { AT_THE_END, type Perturbation, type Plan } from "./driver.ts";
+import { AT_THE_END, type Disturbance, type Perturbation, type Plan } from "./driver.ts";
 import { HTTP_FAULTS, KUBE_FAULTS } from "./faults.ts";
 import { ACT_NAMES, type ActName } from "./person.ts";
 import type { Call } from "./process.ts";
@@ -18,12 +18,6 @@ export interface Origin {
   readonly disturbances?: readonly Disturbance[];
 }
 
-/** What happens at the call with this number. */
-export interface Disturbance {
-  readonly at: number;
-  readonly what: Perturbation;
-}
-
 export interface Finding {
   readonly origin: Origin;
   readonly violations: readonly string[];
@@ -37,6 +31,8 @@ export interface Exploration {
   readonly onFinding: (finding: Finding) => void;
   /** What happens at the first call for which it has something, in every schedule of singles. */
   readonly prelude?: ((call: Call) => Perturbation | undefined) | undefined;
+  /** Which of the disturbances are tried, in schedules of singles. */
+  readonly isMeant?: ((what: Perturbation) => boolean) | undefined;
   /** Every so many schedules only one is run: a sample that is the same each time. */
   readonly every?: number;
   /** Asked after each schedule; true ends the exploration. */
@@ -50,13 +46,19 @@ const RESTORES: ReadonlySet<ActName> = new Set<ActName>([
   "restoreStatus",
   "wipeStatus",
   "recreate",
+  "reapply",
 ]);
 
-const isFair = (climate: Climate, what: Perturbation): boolean =>
-  what.kind !== "person" || !RESTORES.has(what.name) || (climate.switches?.createdHiddenMs ?? 0) === 0;
+function isFair(climate: Climate, what: Perturbation): boolean {
+  const act = what.kind === "person" ? what.name : what.kind === "stale" ? what.unseen : undefined;
+  return act === undefined || !RESTORES.has(act) || (climate.switches?.createdHiddenMs ?? 0) === 0;
+}
 
 /** In turns, in bursts, and one of them mostly waiting. */
 const RIVAL_PATTERNS: readonly number[] = [0x55555555, 0x0c0c0c0c, 0x03f00f3c, 0x10420801];
+
+/** What the caches of an operator would have to know of, if it relied on them. */
+const UNSEEN: readonly ActName[] = ["deleteSecret", "moveSecret", "restoreStatus", "restoreSecret", "deleteResource"];
 
 /** Everything that can happen at this call. */
 function perturbationsAt(call: Call): readonly Perturbation[] {
@@ -76,6 +78,8 @@ function perturbationsAt(call: Call): readonly Perturbation[] {
     { kind: "zombie", pauseMs: 0, returnsTo: "deleteResource" },
     ...RIVAL_PATTERNS.map((pattern): Perturbation => ({ kind: "rival", pattern })),
     ...[DAY_MS, -DAY_MS].map((byMs): Perturbation => ({ kind: "jump", byMs })),
+    { kind: "stale" },
+    ...UNSEEN.map((unseen): Perturbation => ({ kind: "stale", unseen })),
     ...[5 * 60_000, 3 * DAY_MS].map((ms): Perturbation => ({ kind: "pause", ms })),
   ];
 }
@@ -99,7 +103,7 @@ export async function exploreSingles(exploration: Exploration): Promise<number> 
     for (const [at, call] of calls.entries()) {
       if (at <= (first[0]?.at ?? -1)) continue;
       for (const what of perturbationsAt(call)) {
-        if (!isFair(climate, what)) continue;
+        if (!isFair(climate, what) || exploration.isMeant?.(what) === false) continue;
         await runner.run({ ...base, disturbances: [...first, { at, what }] });
         if (await runner.isEnough()) return runner.count;
       }
@@ -186,6 +190,8 @@ function scenes({ stories = STORIES, climates = CLIMATES }: Exploration): readon
   return stories.flatMap((story) => climates.map((climate) => [story, climate] as const));
 }
 
+const NOT_RUN: ScheduleResult = { violations: [], calls: [], disturbances: [], reconciles: 0 };
+
 /** Runs schedules one after the other and passes on what was found. */
 class Runner {
   readonly #exploration: Exploration;
@@ -202,7 +208,7 @@ class Runner {
 
   async run(origin: Origin, isNeeded = false): Promise<ScheduleResult> {
     const { every = 1, onFinding, cluster, tampering } = this.#exploration;
-    if (!isNeeded && this.#drawn++ % every !== 0) return { violations: [], calls: [], reconciles: 0 };
+    if (!isNeeded && this.#drawn++ % every !== 0) return NOT_RUN;
     const result = await replay({ origin, cluster, tampering });
     this.count++;
     if (result.violations.length > 0) onFinding({ origin, violations: result.violations });

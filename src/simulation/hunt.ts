@@ -1,6 +1,6 @@
 import type { Cluster } from "./cluster.ts";
 import { type Exploration, exploreSeeds, exploreSingles, type Finding, replay } from "./explore.ts";
-import type { Mutant } from "./mutants.ts";
+import type { Mutant } from "./mutants/mutant.ts";
 import { CLIMATES, STORIES } from "./stories.ts";
 
 export interface Hunt {
@@ -8,14 +8,16 @@ export interface Hunt {
   readonly schedules: number;
 }
 
+/** A mutant that is not noticed by then is not noticed. */
+const MAX_SCHEDULES = 3000;
+
 const seeds = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 /**
- * Looks for a schedule that gives a mutant away: single disturbances in its stories, one after the other, or drawn
- * ones where it takes several. It counts only
- * if the same schedule is clean without the mutation.
+ * Looks for a schedule that gives a mutant away: single disturbances in its stories, one after the other, or drawn ones
+ * where it takes several. It counts only if the same schedule is clean without the mutation.
  */
-export async function hunt(mutant: Mutant, cluster: Cluster, maxSchedules: number): Promise<Hunt> {
+export async function hunt(mutant: Mutant, cluster: Cluster, maxSchedules = MAX_SCHEDULES): Promise<Hunt> {
   let finding: Finding | undefined;
   const suspects: Finding[] = [];
   const isProof = async ({ origin }: Finding): Promise<boolean> =>
@@ -24,6 +26,7 @@ export async function hunt(mutant: Mutant, cluster: Cluster, maxSchedules: numbe
     cluster,
     tampering: mutant.tampering,
     prelude: mutant.prelude,
+    isMeant: mutant.focus,
     stories: STORIES.filter(({ name }) => mutant.stories.includes(name)),
     climates: CLIMATES.filter(({ name }) => (mutant.climates ?? ["calm"]).includes(name)),
     onFinding: (found) => suspects.push(found),

@@ -3,7 +3,7 @@ import { Conflict, Invalid, NotFound } from "../kube/errors.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { secretType } from "../publish/secret-publisher.ts";
 import { serviceBindingKind } from "../reconcile/btp/service-binding-kind.ts";
-import { COMPROMISED, EXTERNAL_NAME, FORCE, RESOURCE, SECRET } from "./scene.ts";
+import { BASE_NAME, COMPROMISED, EXTERNAL_NAME, FORCE, FROZEN, PAUSED, RESOURCE, SECRET } from "./scene.ts";
 import type { World } from "./world.ts";
 
 /** What was saved of the resource and its Secret at some time. */
@@ -15,7 +15,7 @@ export interface Backup {
 export async function takeBackup(world: World): Promise<Backup> {
   return {
     resource: await world.resource(),
-    secret: world.stored("secrets", `${SECRET.namespace}/${SECRET.name}`),
+    secret: world.storedSecret(`${SECRET.namespace}/${SECRET.name}`),
   };
 }
 
@@ -62,7 +62,7 @@ const removeRetiredOutside: Act = async (world) => {
 
 const restoreSecret: Act = async (world, { secret }) => {
   if (!secret) return;
-  const present = world.stored("secrets", `${SECRET.namespace}/${SECRET.name}`);
+  const present = world.storedSecret(`${SECRET.namespace}/${SECRET.name}`);
   const metadata = { ...secret.metadata, resourceVersion: undefined, uid: undefined };
   const restored = { ...secret, metadata } as unknown as KubeObject;
   if (present) await world.kube.replace(secretType, restored);
@@ -84,6 +84,21 @@ const recreate: Act = async (world, backup) => {
   await world.createResource(source.spec as Readonly<Record<string, unknown>>, metadata);
   await writeStatus(world, source.status ?? {});
   await world.collectGarbage();
+};
+
+/** The manifest once more, for a resource of the same name that knows nothing of the former one. */
+const reapply: Act = async (world) => {
+  const spec = (await world.resource())?.spec;
+  await takeFinalizerOff(world);
+  await world.kube.delete(serviceBinding, ref);
+  await world.createResource(spec as Readonly<Record<string, unknown>>);
+  await world.collectGarbage();
+};
+
+/** Another instance of the service, and keys are to be of that one from now on. */
+const changeInstance: Act = async (world) => {
+  const { id } = world.sandbox.controls.putInstance();
+  await patch(world, { spec: { forProvider: { serviceInstanceId: id } } });
 };
 
 const takeFinalizerOff = (world: World): Promise<unknown> => patch(world, { metadata: { finalizers: null } });
@@ -119,15 +134,24 @@ const ACTS = {
     await restoreSecret(world, backup);
   },
   recreate,
+  reapply,
   tamperExternalName: annotate({ [EXTERNAL_NAME]: "tampered" }),
   dropExternalName: annotate({ [EXTERNAL_NAME]: null }),
   force: annotate({ [FORCE]: "please" }),
+  forceOnceMore: annotate({ [FORCE]: "once more" }),
   compromise: annotate({ [COMPROMISED]: "leaked" }),
+  pause: annotate({ [PAUSED]: "true" }),
+  unpause: annotate({ [PAUSED]: null }),
+  freeze: annotate({ [FROZEN]: "true" }),
+  unfreeze: annotate({ [FROZEN]: null }),
   shortenTtl: edit({ rotation: { ttl: "300h" } }),
   lengthenTtl: edit({ rotation: { ttl: "500h" } }),
   rotateFaster: edit({ rotation: { frequency: "100h" } }),
+  startRotation: edit({ rotation: { ttl: "336h", frequency: "288h" } }),
   stopRotation: edit({ rotation: null }),
   changeParameters: edit({ forProvider: { parameters: { size: "large" } } }),
+  changeName: edit({ forProvider: { name: `${BASE_NAME}-renamed` } }),
+  changeInstance,
   moveSecret: edit({ writeConnectionSecretToRef: { name: "orders-elsewhere" } }),
   removeActiveOutside,
   removeRetiredOutside,
@@ -145,6 +169,16 @@ const HIDES_PUBLICATION: ReadonlySet<ActName> = new Set<ActName>([
   "restoreBoth",
   "moveSecret",
   "recreate",
+  "reapply",
+]);
+
+/** What takes away what the status knew. */
+const LOSES_STATUS: ReadonlySet<ActName> = new Set<ActName>([
+  "wipeStatus",
+  "restoreStatus",
+  "restoreBoth",
+  "recreate",
+  "reapply",
 ]);
 
 /** Does it, if it can be done now: what is not there cannot be edited. */
@@ -152,6 +186,7 @@ export async function act(world: World, name: ActName, backup: Backup): Promise<
   world.trace(`      person: ${name}`);
   world.judge.personActed();
   if (HIDES_PUBLICATION.has(name)) world.judge.recordLost();
+  if (LOSES_STATUS.has(name)) world.judge.statusLost();
   const perform: Act = ACTS[name];
   try {
     await perform(world, backup);

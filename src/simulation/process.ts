@@ -1,11 +1,13 @@
 import { type LogFields, type Logger, silentLogger } from "../base/logger.ts";
 import { Redacted } from "../base/redacted.ts";
+import { ClockSkew } from "../kube/clock-skew.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import type { HttpPort, HttpRequest, HttpResponse } from "../providers/http-port.ts";
 import type { Outcome, Reconcile } from "../runtime/workers.ts";
 import { type Fault, hasEffect, httpAnswerOf, kubeErrorOf } from "./faults.ts";
 import { MachineClock, type VirtualClock } from "./virtual-clock.ts";
+import type { WatchView } from "./watch-view.ts";
 
 /** One call of a process through one of its ports: where it can be held, disturbed, or ended. */
 export interface Call {
@@ -25,9 +27,10 @@ export type Finish =
 
 /** Whoever watches over the effects of processes. */
 interface Witness {
-  before(process: Process, call: Call): void;
+  before(call: Call): void;
   /** `isDone` says whether it was carried out; refusals change nothing. */
   after(process: Process, call: Call, isDone: boolean): void;
+  /** Whatever it says to people: log lines, events. */
   said(text: string): void;
   /** A request that nobody waits for any more, to be sent at some later time. */
   postpone(what: string, send: () => Promise<unknown>): void;
@@ -37,6 +40,7 @@ export interface Parts {
   readonly kube: Kube;
   readonly http: HttpPort;
   readonly clock: VirtualClock;
+  readonly watch: WatchView;
   readonly witness: Witness;
   /** Builds the reconcile on the ports of this process, with nothing in its memory. */
   readonly assemble: (process: Process) => Reconcile;
@@ -59,8 +63,9 @@ export class Process {
   #onStop: (() => void) | undefined;
   #finish: Finish | undefined;
   #isDead = false;
-  /** Whether the clocks seemed to differ when the API server last answered. */
-  isSkewed = false;
+  /** How many reconciles it has begun. */
+  begun = 0;
+  readonly #skew: ClockSkew;
   /** The world's step at which this process last read each object live. */
   readonly readAt = new Map<string, number>();
 
@@ -68,6 +73,7 @@ export class Process {
     this.name = name;
     this.#parts = parts;
     this.clock = new MachineClock(parts.clock);
+    this.#skew = new ClockSkew(this.clock);
     this.logger = listeningLogger((text) => parts.witness.said(text));
     this.#reconcile = parts.assemble(this);
   }
@@ -77,6 +83,14 @@ export class Process {
     return this.#parked?.call;
   }
 
+  get watch(): WatchView {
+    return this.#parts.watch;
+  }
+
+  get isSkewed(): boolean {
+    return this.#skew.isSkewed;
+  }
+
   get isDead(): boolean {
     return this.#isDead;
   }
@@ -84,6 +98,7 @@ export class Process {
   /** Starts a reconcile, and runs to the first call. */
   async begin(key: string): Promise<void> {
     this.#finish = undefined;
+    this.begun++;
     const stopped = this.#nextStop();
     this.#reconcile(key, this.signal).then(
       (outcome) => this.#end({ kind: "outcome", outcome }),
@@ -139,7 +154,7 @@ export class Process {
     if (fault === "crashBefore") return await this.#vanish();
     if (!hasEffect(fault)) return { fault, result: undefined };
     const { witness } = this.#parts;
-    witness.before(this, call);
+    witness.before(call);
     const result = await settled(effect);
     witness.after(this, call, result.status === "fulfilled");
     if (fault === "crashAfter") return await this.#vanish();
@@ -158,7 +173,7 @@ export class Process {
     const { fault, result } = await this.#pass({ port: "kube", verb, target, isWrite }, effect);
     const error = kubeErrorOf(fault);
     if (error) throw error;
-    this.isSkewed = Math.abs(this.clock.offsetMs) > 60_000;
+    this.#skew.observe(this.#parts.clock.now());
     return result as T;
   }
 
@@ -168,12 +183,13 @@ export class Process {
       this.#kubeCall("get", describe(type, ref), () => this.#parts.kube.get<T>(type, ref, options)),
     list: <T extends KubeObject>(type: ResourceType, options = {}) =>
       this.#kubeCall("list", type.kind, () => this.#parts.kube.list<T>(type, options)),
-    create: (type, object, options) =>
-      this.#kubeCall(
-        "create",
-        describe(type, { namespace: object.metadata.namespace, name: object.metadata.name ?? "" }),
-        () => this.#parts.kube.create(type, object, options),
-      ),
+    create: (type, object, options) => {
+      if (type.kind === "Event") this.#parts.witness.said(JSON.stringify(object));
+      const { namespace, name = "" } = object.metadata;
+      return this.#kubeCall("create", describe(type, { namespace, name }), () =>
+        this.#parts.kube.create(type, object, options),
+      );
+    },
     replace: (type, object, options) =>
       this.#kubeCall(
         options?.subresource === "status" ? "replace status of" : "replace",
@@ -193,13 +209,13 @@ export class Process {
   /** The way to external systems of this process. */
   readonly http: HttpPort = {
     send: async (request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
-      const { pathname, search } = new URL(request.url);
-      const target = pathname + decodeURIComponent(search);
+      const { path, search } = partsOf(request.url);
+      const target = search === "" ? path : `${path}?${decodeURIComponent(search)}`;
       const call: Call = { port: "http", verb: request.method, target, isWrite: request.method !== "GET" };
       const { fault, result } = await this.#pass(call, () => this.#parts.http.send(request, signal));
       if (fault === "late") {
         this.#parts.witness.postpone(describeCall(call), async () => {
-          this.#parts.witness.before(this, call);
+          this.#parts.witness.before(call);
           await this.#parts.http.send(request, this.signal);
           this.#parts.witness.after(this, call, true);
         });
@@ -211,10 +227,20 @@ export class Process {
   };
 }
 
+/** Path and query of a request's address: what `new URL` says of those that are made here, at a tenth of its cost. */
+export function partsOf(url: string): { readonly path: string; readonly search: string } {
+  const [address = "", search = ""] = url.split("?", 2);
+  return { path: address.slice(address.indexOf("/", "https://".length)), search };
+}
+
 const describe = (
   type: ResourceType,
   { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
-): string => (namespace === undefined ? `${type.kind} ${name}` : `${type.kind} ${namespace}/${name}`);
+): string => {
+  // The name of an event is a digest of more than a schedule is told by.
+  if (type.kind === "Event") return "Event";
+  return namespace === undefined ? `${type.kind} ${name}` : `${type.kind} ${namespace}/${name}`;
+};
 
 async function settled<T>(effect: Effect<T>): Promise<PromiseSettledResult<T>> {
   const [result] = await Promise.allSettled([effect()]);
@@ -225,7 +251,7 @@ async function settled<T>(effect: Effect<T>): Promise<PromiseSettledResult<T>> {
 function listeningLogger(listen: (text: string) => void): Logger {
   const line = (message: string, fields?: LogFields): void =>
     listen(`${message} ${JSON.stringify(fields ?? {}, (_, value: unknown) => plain(value))}`);
-  const logger: Logger = { ...silentLogger, info: line, warn: line, error: line, with: () => logger };
+  const logger: Logger = { ...silentLogger, debug: line, info: line, warn: line, error: line, with: () => logger };
   return logger;
 }
 

@@ -1,5 +1,5 @@
 import type { Cluster } from "./cluster.ts";
-import { Driver, type Plan } from "./driver.ts";
+import { type Disturbance, Driver, type Plan } from "./driver.ts";
 import type { Backup } from "./person.ts";
 import type { Call } from "./process.ts";
 import type { Story } from "./stories.ts";
@@ -19,6 +19,8 @@ export interface ScheduleResult {
   readonly violations: readonly string[];
   /** The calls at which the plan was asked. */
   readonly calls: readonly Call[];
+  /** What was done at which of these calls: with it the schedule can be played again, however it was drawn. */
+  readonly disturbances: readonly Disturbance[];
   readonly reconciles: number;
 }
 
@@ -58,7 +60,8 @@ export async function runSchedule(options: ScheduleOptions): Promise<ScheduleRes
   await driver.play();
   world.trace("      --- from here on nothing goes wrong any more");
   await driver.recover();
-  const unmet = driver.hasPersonActed ? undefined : await story.expects?.(driver);
+  const unmet = driver.hasPersonActed ? undefined : story.expects?.(driver);
   if (unmet !== undefined) world.judge.accuse(`L1 ${unmet}`);
-  return { violations: world.judge.violations, calls: driver.calls, reconciles: driver.reconciles };
+  const { calls, disturbances, reconciles } = driver;
+  return { violations: world.judge.violations, calls, disturbances, reconciles };
 }

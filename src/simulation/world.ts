@@ -3,6 +3,7 @@ import { providerConfig } from "../api/btp/provider-config.ts";
 import { serviceBinding } from "../api/btp/service-binding.ts";
 import { seededRandom } from "../base/random.ts";
 import { Redacted } from "../base/redacted.ts";
+import type { State } from "../engine/model.ts";
 import { NotFound } from "../kube/errors.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
@@ -12,19 +13,25 @@ import { parseServiceManagerCredentials } from "../providers/service-manager/cre
 import { connectServiceManager } from "../providers/service-manager/service-manager.ts";
 import { Fingerprinter } from "../publish/fingerprint.ts";
 import { SecretPublisher, secretType } from "../publish/secret-publisher.ts";
-import { serviceBindingKind } from "../reconcile/btp/service-binding-kind.ts";
+import { createServiceBindingKind } from "../reconcile/btp/service-binding-kind.ts";
 import { ServiceManagerSource } from "../reconcile/btp/service-manager-source.ts";
 import { createManagedReconcile, type ManagedControllerOptions } from "../reconcile/managed/managed-controller.ts";
+import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { sweep } from "../reconcile/managed/sweep.ts";
+import { EventRecorder } from "../report/event-recorder.ts";
 import type { SandboxSnapshot } from "../sandbox/service-manager/records.ts";
 import { SandboxServiceManager } from "../sandbox/service-manager/sandbox-service-manager.ts";
 import type { InstanceSettings, Switches } from "../sandbox/service-manager/switches.ts";
 import type { Cluster, ClusterState } from "./cluster.ts";
-import { type Books, Judge } from "./judge.ts";
-import { type Call, describeCall, Process } from "./process.ts";
-import { CANARY, CLUSTER_ID, DRIFT_CHECK_MS, RESOURCE } from "./scene.ts";
+import { type Books, type Court, Judge } from "./judge.ts";
+import { type Call, describeCall, Process, partsOf } from "./process.ts";
+import { BASE_NAME, CANARY, CLUSTER_ID, DRIFT_CHECK_MS, RESOURCE, SETTLE_MS } from "./scene.ts";
+import { type Truth, truthOf } from "./truth.ts";
+import { WatchView } from "./watch-view.ts";
 
 const URL_OF_SANDBOX = "http://127.0.0.1:1";
+const KIND = readingOnce(createServiceBindingKind({ settleMs: SETTLE_MS }));
+const FINGERPRINTER = new Fingerprinter(new Redacted(new Uint8Array(32).fill(7)));
 
 /** How the outside behaves in a schedule. */
 export interface Climate {
@@ -35,10 +42,11 @@ export interface Climate {
 
 /** Guards that a mutant switches off: wrappers around what production code is built on. */
 export interface Tampering {
-  readonly kube?: (kube: Kube) => Kube;
+  readonly kube?: (kube: Kube, process: Process) => Kube;
   readonly http?: (http: HttpPort) => HttpPort;
-  readonly options?: (options: ManagedControllerOptions) => ManagedControllerOptions;
-  readonly sweeps?: false;
+  readonly options?: (options: ManagedControllerOptions, process: Process) => ManagedControllerOptions;
+  /** Not at all, or without looking at who is alive. */
+  readonly sweeps?: false | "blindly";
 }
 
 /** A world to go on from, as often as one likes. */
@@ -46,6 +54,7 @@ export interface Scene {
   readonly cluster: ClusterState;
   readonly sandbox: SandboxSnapshot;
   readonly instanceId: string;
+  readonly names: readonly string[];
   readonly books: Books;
 }
 
@@ -65,10 +74,10 @@ interface Postponed {
 }
 
 /**
- * The simulated world: one cluster, one external system, one resource, any number of operator processes, and a judge who
- * sees every effect. Must not: disturb anything by itself; the schedule does that.
+ * The simulated world: one cluster, one external system, a resource or two, any number of operator processes, and a judge
+ * who sees every effect. Must not: disturb anything by itself; the schedule does that.
  */
-export class World {
+export class World implements Court {
   readonly kube: Kube;
   readonly sandbox: SandboxServiceManager;
   readonly judge: Judge;
@@ -77,6 +86,7 @@ export class World {
   readonly #http: HttpPort;
   #postponed: Postponed[] = [];
   #processes = 0;
+  readonly #names: Set<string>;
   /** Counts effects. */
   stepCount = 0;
   /** How long requests are under way that nobody waits for. */
@@ -100,6 +110,7 @@ export class World {
     if (!scene) this.sandbox.controls.set(climate.switches ?? {});
     this.instanceId = scene?.instanceId ?? this.sandbox.controls.putInstance(climate.instance).id;
     this.#http = sandboxPort(this.sandbox);
+    this.#names = new Set(scene?.names);
     this.judge = new Judge(this, scene?.books);
   }
 
@@ -108,12 +119,18 @@ export class World {
       cluster: this.#options.cluster.capture(),
       sandbox: this.sandbox.snapshot(),
       instanceId: this.instanceId,
+      names: this.names,
       books: this.judge.copyBooks(),
     };
   }
 
   get clock(): Cluster["clock"] {
     return this.#options.cluster.clock;
+  }
+
+  /** The resources that there are or were: they are reconciled in turn. */
+  get names(): readonly string[] {
+    return [...this.#names];
   }
 
   trace(line: string): void {
@@ -149,14 +166,16 @@ export class World {
     spec: Readonly<Record<string, unknown>> = {},
     metadata: Partial<KubeObject["metadata"]> = {},
   ): Promise<void> {
+    const { name = RESOURCE } = metadata;
+    this.#names.add(name);
     await this.kube.create<KubeObject>(serviceBinding, {
       apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
       kind: "ServiceBinding",
-      metadata: { ...metadata, name: RESOURCE },
+      metadata: { ...metadata, name },
       spec: {
         rotation: { ttl: "336h", frequency: "288h" },
-        forProvider: { name: "my-sample", serviceInstanceId: this.instanceId },
-        writeConnectionSecretToRef: { namespace: "default", name: "orders-secret" },
+        forProvider: { name: BASE_NAME, serviceInstanceId: this.instanceId },
+        writeConnectionSecretToRef: { namespace: "default", name: `${name}-secret` },
         ...spec,
       },
     });
@@ -166,38 +185,54 @@ export class World {
   start(): Process {
     const { tampering = {} } = this.#options;
     const name = `P${this.#processes++}`;
+    const watch = new WatchView(this.#options.cluster.server.store);
     return new Process(name, {
       kube: this.kube,
       http: this.#http,
       clock: this.clock,
+      watch,
       witness: {
-        before: (process, call) => this.#before(process, call),
+        before: (call) => this.#before(call),
         after: (process, call, isDone) => this.#after(process, call, isDone),
         said: (text) => this.judge.heard(text),
         postpone: (what, send) => this.#postponed.push({ dueAt: this.clock.now() + this.lateMs, what, send }),
       },
       assemble: (process) => {
-        const kube = tampering.kube?.(process.kube) ?? process.kube;
+        const kube = tampering.kube?.(process.kube, process) ?? process.kube;
         const http = tampering.http?.(process.http) ?? process.http;
         const { clock, logger } = process;
-        const fingerprinter = new Fingerprinter(new Redacted(new Uint8Array(32).fill(7)));
-        const source = new ServiceManagerSource({ kube, clock, http, fingerprinter });
+        const source = new ServiceManagerSource({
+          kube,
+          clock,
+          http,
+          fingerprinter: FINGERPRINTER,
+          knownVersion: (config) => watch.versionOf(config),
+        });
         const options: ManagedControllerOptions = {
-          kind: serviceBindingKind,
+          kind: KIND,
           kube,
           clock,
           logger,
-          publisher: new SecretPublisher(kube, fingerprinter),
+          publisher: new SecretPublisher(kube, FINGERPRINTER, (uid) => watch.publishedOf(uid)),
           clusterId: CLUSTER_ID,
           startedAt: clock.now(),
           isSkewed: () => process.isSkewed,
           driftCheckMs: DRIFT_CHECK_MS,
+          known: watch,
+          events: new EventRecorder({ kube, clock, logger, reporter: { controller: "btp", instance: name } }),
           resolve: (object, spec, abort) => source.resolve(object, spec, abort),
           resolveDeparture: (object, spec, abort) => source.resolveDeparture(object, spec, abort),
         };
-        return createManagedReconcile(tampering.options?.(options) ?? options);
+        return createManagedReconcile(tampering.options?.(options, process) ?? options);
       },
     });
+  }
+
+  /** The outside works again. */
+  mendOutside(): void {
+    const { controls } = this.sandbox;
+    controls.set({ outage: "none" });
+    for (const { id } of controls.instances()) controls.putInstance({ brokerFailures: 0 }, id);
   }
 
   /** Takes every label off a key, as if somebody had made it by hand. */
@@ -206,12 +241,26 @@ export class World {
     await connection.mark(id, undefined, new AbortController().signal);
   }
 
+  /** A key of somebody else's, who happens to have chosen this name. */
+  async plant(name: string): Promise<void> {
+    const connection = await this.#connect();
+    const marks = { clusterId: "cluster-2", ownerUid: "elsewhere", ownerKind: "ServiceBinding", ownerName: RESOURCE };
+    const { instanceId } = this;
+    const request = { name, instanceId, parameters: new Redacted({}), marks: { ...marks, sequence: 9 } };
+    await connection.create(request, new AbortController().signal);
+  }
+
   /** The sweep of the external system, undisturbed. */
   async sweep(): Promise<void> {
-    if (this.#options.tampering?.sweeps === false) return;
+    const { tampering } = this.#options;
+    if (tampering?.sweeps === false) return;
     const connection = await this.#connect();
     const signal = new AbortController().signal;
-    await sweep({ kind: serviceBindingKind, kube: this.kube, connection, clusterId: CLUSTER_ID, signal });
+    const kube: Kube =
+      tampering?.sweeps === "blindly"
+        ? { ...this.kube, list: async () => ({ items: [], resourceVersion: "" }) }
+        : this.kube;
+    await sweep({ kind: KIND, kube, connection, clusterId: CLUSTER_ID, signal });
   }
 
   async #connect(): Promise<Connection> {
@@ -243,9 +292,22 @@ export class World {
     return this.#find(() => this.kube.get(serviceBinding, { name: RESOURCE }));
   }
 
-  /** What is stored, read without a call. */
-  stored(storageKey: string, key: string): KubeObject | undefined {
-    return this.#options.cluster.server.store.get(storageKey, key);
+  truth(): Truth {
+    const { store } = this.#options.cluster.server;
+    return truthOf({
+      resources: store.list("servicebindings.account.btp.sap.crossplane.io"),
+      secrets: this.storedSecrets(),
+      bindings: this.sandbox.liveBindings(),
+    });
+  }
+
+  authenticate(credentials: Readonly<Record<string, unknown>>): boolean {
+    return this.sandbox.authenticate(credentials);
+  }
+
+  /** As `namespace/name`, read without a call. */
+  storedSecret(address: string): KubeObject | undefined {
+    return this.#options.cluster.server.store.get("secrets", address);
   }
 
   storedSecrets(): readonly KubeObject[] {
@@ -263,22 +325,23 @@ export class World {
 
   /** What the cluster's garbage collector does: Secrets whose owner is gone go too. */
   async collectGarbage(): Promise<void> {
-    const uid = (await this.resource())?.metadata.uid;
+    const uids = new Set([...this.truth().subjects.values()].map(({ object }) => object.metadata.uid));
     for (const { metadata } of this.storedSecrets()) {
       const owners = metadata.ownerReferences ?? [];
-      if (owners.length === 0 || owners.some((owner) => owner.uid === uid)) continue;
+      if (owners.length === 0 || owners.some((owner) => uids.has(owner.uid))) continue;
       this.trace(`      garbage: Secret ${metadata.name}`);
       await this.kube.delete(secretType, { namespace: "default", name: metadata.name });
     }
   }
 
-  #before(process: Process, call: Call): void {
+  #before(call: Call): void {
     this.stepCount++;
-    this.judge.before(process, call);
+    this.judge.before(call);
   }
 
   #after(process: Process, call: Call, isDone: boolean): void {
     if (call.port === "http") this.activity.requests++;
+    else if (isEvent(call)) return;
     else if (!call.isWrite) process.readAt.set(call.target, this.stepCount);
     else if (isDone) this.activity.writes++;
     if (isDone) this.judge.after(process, call);
@@ -298,16 +361,30 @@ export class World {
   }
 }
 
+/** Objects never change once they are read, so what one says is worked out once. */
+function readingOnce(kind: ManagedKind): ManagedKind {
+  const states = new WeakMap<KubeObject, State>();
+  const readState = (object: KubeObject): State => {
+    const known = states.get(object) ?? kind.readState(object);
+    states.set(object, known);
+    return known;
+  };
+  return { ...kind, readState };
+}
+
+/** Events tell what happened; they are no part of the state. */
+const isEvent = ({ target }: Call): boolean => target === "Event";
+
+/** Nobody ever gives up waiting here: a lost answer is a fault of its own. */
 function sandboxPort(sandbox: SandboxServiceManager): HttpPort {
   return {
-    send: async (request, signal) => {
-      const url = new URL(request.url);
+    send: async (request) => {
+      const { path, search } = partsOf(request.url);
       const { status, headers, body } = await sandbox.handle({
         method: request.method,
-        path: url.pathname,
-        query: url.searchParams,
+        path,
+        query: new URLSearchParams(search),
         headers: request.headers,
-        signal,
         ...(request.body && { body: request.body.reveal() }),
       });
       return { status, headers, body: new Redacted(body) };

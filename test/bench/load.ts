@@ -1,21 +1,7 @@
 import { performance } from "node:perf_hooks";
-import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
-
-export const configMaps: ResourceType = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
-export const namespaces: ResourceType = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
+import { configMaps } from "../conformance/kinds.ts";
 
 const DATA = { key: "v".repeat(200) };
 

@@ -45,6 +45,10 @@ test("a command or flag that does not exist", async () => {
   await assertOneLine(["--verbose"], /flag --verbose before a command/);
   await assertOneLine(["operator", "--kubeconfg", "x"], /unknown flag --kubeconfg, did you mean --kubeconfig\?/);
   await assertOneLine(["up", "now"], /unexpected argument "now"/);
+  await assertOneLine(
+    ["status", "secret"],
+    /"secret" is not a kind that Keyturn rotates \(choose from servicebinding\)/,
+  );
 });
 
 test("a value that makes no sense", async () => {
@@ -90,6 +94,23 @@ test("a server that is not there, or is not Kubernetes", async () => {
       ["operator", "--kubeconfig", website, "--metrics-bind", "0"],
       /is not a Kubernetes API server that works/,
     );
+  } finally {
+    server.close();
+  }
+});
+
+test("credentials that nobody accepts", async () => {
+  const status = { apiVersion: "v1", kind: "Status", status: "Failure", message: "Unauthorized", code: 401 };
+  // As a real server does: the version is told to anybody.
+  const server = createServer(({ url }, response) => {
+    response.writeHead(url === "/version" ? 200 : 401, { "content-type": "application/json" });
+    response.end(JSON.stringify(url === "/version" ? { gitVersion: "v1.36.3" } : status));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    const stranger = kubeconfig("stranger", `http://127.0.0.1:${port}`);
+    await assertOneLine(["status", "--kubeconfig", stranger], /does not accept the credentials of .*: log in again/);
   } finally {
     server.close();
   }

@@ -1,5 +1,6 @@
 import type { BehaviourGroup } from "./behaviour.ts";
 import { access } from "./groups/access.ts";
+import { admissionPolicies, kubectlAdmissionPolicies } from "./groups/admission-policies.ts";
 import { apply } from "./groups/apply.ts";
 import { bodies } from "./groups/bodies.ts";
 import { cel } from "./groups/cel.ts";
@@ -21,6 +22,7 @@ import { ownership } from "./groups/ownership.ts";
 import { patches } from "./groups/patches.ts";
 import { secrets } from "./groups/secrets.ts";
 import { selectors } from "./groups/selectors.ts";
+import { serviceBindings } from "./groups/service-bindings.ts";
 import { subresources } from "./groups/subresources.ts";
 import { tables } from "./groups/tables.ts";
 import { watch } from "./groups/watch.ts";
@@ -45,6 +47,8 @@ export const groups: readonly BehaviourGroup[] = [
   crdDefaulting,
   changingKinds,
   cel,
+  admissionPolicies,
+  serviceBindings,
   subresources,
   ownership,
   listWatch,
@@ -54,4 +58,5 @@ export const groups: readonly BehaviourGroup[] = [
   workloads,
   kubectl,
   kubectlWorkloads,
+  kubectlAdmissionPolicies,
 ];

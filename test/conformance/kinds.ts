@@ -47,3 +47,17 @@ export const customResourceDefinitions: ResourceType = {
   kind: "CustomResourceDefinition",
   namespaced: false,
 };
+
+export const policies: ResourceType = {
+  group: "admissionregistration.k8s.io",
+  version: "v1",
+  plural: "validatingadmissionpolicies",
+  kind: "ValidatingAdmissionPolicy",
+  namespaced: false,
+};
+
+export const policyBindings: ResourceType = {
+  ...policies,
+  plural: "validatingadmissionpolicybindings",
+  kind: "ValidatingAdmissionPolicyBinding",
+};

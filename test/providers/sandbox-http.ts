@@ -1,13 +1,17 @@
 import { Redacted } from "../../src/base/redacted.ts";
 import type { HttpPort, HttpRequest, HttpResponse } from "../../src/providers/http-port.ts";
-import type { SandboxServiceManager } from "../../src/sandbox/service-manager/sandbox-service-manager.ts";
+import type { SandboxRequest, SandboxResponse } from "../../src/sandbox/http/exchange.ts";
+
+interface Sandbox {
+  handle(request: SandboxRequest): Promise<SandboxResponse>;
+}
 
 /** Requests as calls into a sandbox, without a socket. `isSilent` keeps answers back until the caller leaves. */
 export class SandboxHttp implements HttpPort {
   isSilent = false;
-  readonly #sandbox: SandboxServiceManager;
+  readonly #sandbox: Sandbox;
 
-  constructor(sandbox: SandboxServiceManager) {
+  constructor(sandbox: Sandbox) {
     this.#sandbox = sandbox;
   }
 

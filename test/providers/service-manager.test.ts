@@ -55,7 +55,7 @@ async function start(variant: Variant): Promise<SandboxHarness> {
   const clock = new ManualClock();
   const sandbox = new SandboxServiceManager({ clock, random: seededRandom(11), canary: CANARY });
   const { controls } = sandbox;
-  const { id: instanceId } = controls.putInstance();
+  const { id: instanceId } = controls.putInstance({ name: "orders-db", offering: "postgresql", plan: "small" });
   const foreignKey = await makeForeignKey(sandbox, instanceId);
   controls.putInstance({ broker: variant.broker, brokerWorkMs: 20_000 }, instanceId);
   controls.set({ retryAfter: variant.retryAfter, deletedStatus: variant.deletedStatus });
@@ -72,6 +72,8 @@ async function start(variant: Variant): Promise<SandboxHarness> {
     sandbox,
     connection,
     instanceId,
+    instance: { name: "orders-db", offering: "postgresql", plan: "small", tags: ["postgresql", "sandbox"] },
+    renameInstance: (name) => put({ name }),
     missingInstanceId: "3f2b7c1e-0000-4000-8000-00000000dead",
     missingKeyId: "3f2b7c1e-0000-4000-8000-00000000beef",
     foreignKey,

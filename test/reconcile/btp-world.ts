@@ -1,19 +1,12 @@
-import { providerConfig } from "../../src/api/btp/provider-config.ts";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
-import { definitionOf } from "../../src/api/custom-resource.ts";
-import { customResources } from "../../src/api/custom-resources.ts";
 import { silentLogger } from "../../src/base/logger.ts";
-import { ManualClock } from "../../src/base/manual-clock.ts";
-import { seededRandom } from "../../src/base/random.ts";
 import { Redacted } from "../../src/base/redacted.ts";
-import { EmbeddedServer } from "../../src/embedded/embedded-server.ts";
-import { createLocalTransport } from "../../src/embedded/http/local-transport.ts";
+import { embeddedCluster } from "../../src/embedded/embedded-cluster.fixture.ts";
 import { NotFound } from "../../src/kube/errors.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
-import type { Kube } from "../../src/kube/port.ts";
 import { Fingerprinter } from "../../src/publish/fingerprint.ts";
 import { SecretPublisher, secretType } from "../../src/publish/secret-publisher.ts";
+import { bindingOf, installKinds, putProviderConfig } from "../../src/reconcile/btp/btp-objects.fixture.ts";
 import { serviceBindingKind } from "../../src/reconcile/btp/service-binding-kind.ts";
 import { ServiceManagerSource } from "../../src/reconcile/btp/service-manager-source.ts";
 import { createManagedReconcile } from "../../src/reconcile/managed/managed-controller.ts";
@@ -25,57 +18,33 @@ const URL = "http://127.0.0.1:1";
 const signal = new AbortController().signal;
 export const CANARY = "canary-5d20";
 
-/** The production reconciler between an embedded API and a sandbox Service Manager, on a clock moved by hand. */
+/** An embedded API and a sandbox Service Manager on a clock moved by hand, and between them the production reconciler. */
 export class BtpWorld {
-  readonly clock = new ManualClock(Date.UTC(2025, 10, 5, 13, 14, 28));
+  readonly #cluster = embeddedCluster();
+  readonly clock = this.#cluster.clock;
+  readonly random = this.#cluster.random;
+  readonly server = this.#cluster.server;
+  readonly kube = this.#cluster.kube;
+  readonly transport = this.#cluster.transport;
   readonly sandbox: SandboxServiceManager;
-  readonly server: EmbeddedServer;
-  readonly kube: Kube;
   readonly instanceId: string;
   #reconcile: Reconcile | undefined;
 
   constructor() {
-    const { clock } = this;
-    const random = seededRandom(5);
+    const { clock, random } = this;
     this.sandbox = new SandboxServiceManager({ clock, random, canary: CANARY });
     this.instanceId = this.sandbox.controls.putInstance().id;
-    this.server = new EmbeddedServer({ clock, random, logger: silentLogger });
-    this.kube = createKubeClient({
-      transport: createLocalTransport(this.server.api),
-      clock,
-      userAgent: "keyturn/test",
-    });
   }
 
   async start(): Promise<void> {
-    const { kube, clock } = this;
-    const crds = {
-      group: "apiextensions.k8s.io",
-      version: "v1",
-      plural: "customresourcedefinitions",
-      kind: "CustomResourceDefinition",
-      namespaced: false,
-    };
-    for (const resource of customResources)
-      await kube.create<KubeObject>(crds, definitionOf(resource) as unknown as KubeObject);
-    const issued = this.sandbox.controls.issueClient(URL);
-    const data = Object.entries(issued).map(([key, value]) => [key, Buffer.from(String(value)).toString("base64")]);
-    await kube.create<KubeObject>(secretType, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { namespace: "default", name: "service-manager" },
-      data: Object.fromEntries(data),
-    });
-    await kube.create<KubeObject>(providerConfig, {
-      apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
-      kind: "ProviderConfig",
-      metadata: { name: "default" },
-      spec: {
-        serviceManagerSecret: { source: "Secret", secretRef: { namespace: "default", name: "service-manager" } },
-      },
-    });
+    await this.populate();
     this.restart();
-    void clock;
+  }
+
+  /** The kinds, and a ProviderConfig that leads to the sandbox; nobody is at work yet. */
+  async populate(): Promise<void> {
+    await installKinds(this.kube);
+    await putProviderConfig(this.kube, this.sandbox.controls.issueClient(URL));
   }
 
   /** A new operator process: nothing of the old one's memory is left. */
@@ -99,17 +68,8 @@ export class BtpWorld {
   }
 
   async create(name: string, spec: Readonly<Record<string, unknown>> = {}): Promise<KubeObject> {
-    return this.kube.create<KubeObject>(serviceBinding, {
-      apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
-      kind: "ServiceBinding",
-      metadata: { name },
-      spec: {
-        rotation: { ttl: "336h", frequency: "288h" },
-        forProvider: { name: "my-sample", serviceInstanceId: this.instanceId },
-        writeConnectionSecretToRef: { namespace: "default", name: `${name}-secret` },
-        ...spec,
-      },
-    });
+    const { instanceId } = this;
+    return this.kube.create<KubeObject>(serviceBinding, bindingOf({ instanceId, metadata: { name }, spec }));
   }
 
   async reconcile(name: string): Promise<Outcome> {

@@ -129,14 +129,21 @@ test("deleting the resource takes every key with it", async () => {
   await assert.rejects(world.get("orders"), /not found/);
 });
 
-test("a missing ProviderConfig and a mistake in the spec are said on the resource", async () => {
-  const world = await started();
-  await world.create("lost", { providerConfigRef: { name: "nowhere" } });
-  await assert.rejects(world.reconcile("lost"), /there is no ProviderConfig nowhere/);
-  const lost = (await world.get("lost")).status as Status;
-  const synced = lost.conditions.find(({ type }) => type === "Synced");
-  assert.deepEqual([synced?.status, synced?.reason], ["False", "SpecProblem"]);
-  const { revision } = world.server.store;
-  await assert.rejects(world.reconcile("lost"));
-  assert.equal(world.server.store.revision, revision, "the same problem again writes nothing");
+test("a missing ProviderConfig and a mistake in the spec are said on the resource, once", async () => {
+  const table = [
+    [{ providerConfigRef: { name: "nowhere" } }, "ReferenceProblem", /there is no ProviderConfig nowhere/],
+    [{ rotation: { ttl: "1h", frequency: "30s" } }, "SpecProblem", /spec\.rotation\.frequency: must be at least 1m/],
+  ] as const;
+  for (const [spec, reason, message] of table) {
+    const world = await started();
+    await world.create("lost", spec);
+    await assert.rejects(world.reconcile("lost"), message);
+    const lost = (await world.get("lost")).status as Status;
+    const synced = lost.conditions.find(({ type }) => type === "Synced");
+    assert.deepEqual([synced?.status, synced?.reason], ["False", reason]);
+    assert.match(synced?.message ?? "", message);
+    const { revision } = world.server.store;
+    await assert.rejects(world.reconcile("lost"));
+    assert.equal(world.server.store.revision, revision, "the same problem again writes nothing");
+  }
 });

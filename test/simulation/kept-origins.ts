@@ -1,4 +1,5 @@
-import type { Disturbance, Origin } from "../../src/simulation/explore.ts";
+import type { Disturbance } from "../../src/simulation/driver.ts";
+import type { Origin } from "../../src/simulation/explore.ts";
 
 const at = (index: number, what: Disturbance["what"]): readonly Disturbance[] => [{ at: index, what }];
 
@@ -57,5 +58,62 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
   [
     "a key that was taken over and does not give its credentials had users: it is not deleted at once",
     { story: "import", climate: "calm", seed: 1, disturbances: at(14, { kind: "fault", fault: "withheld" }) },
+  ],
+  [
+    "a key in another instance is not intended on a status from the past",
+    { story: "restoreBoth", climate: "calm", seed: 1, disturbances: at(0, { kind: "person", name: "changeInstance" }) },
+  ],
+  [
+    "a key whose credentials change nothing replaces one that cannot stay: its external-name was tampered with",
+    {
+      story: "sameCredentials",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(0, { kind: "person", name: "tamperExternalName" }),
+    },
+  ],
+  [
+    "a key whose credentials change nothing replaces one that cannot stay: it was removed outside",
+    {
+      story: "sameCredentials",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(0, { kind: "person", name: "removeActiveOutside" }),
+    },
+  ],
+  [
+    "a key that is retired already is not retired once more for another reason",
+    {
+      story: "sameCredentials",
+      climate: "asynchronous",
+      seed: 25_883,
+      disturbances: [
+        { at: 0, what: { kind: "fault", fault: "crashAfter" } },
+        { at: 3, what: { kind: "person", name: "startRotation" } },
+        { at: 8, what: { kind: "person", name: "reapply" } },
+        { at: 10, what: { kind: "person", name: "compromise" } },
+      ],
+    },
+  ],
+  [
+    "a failed create whose removal fails too is not waited for",
+    { story: "brokerFails", climate: "asynchronous", seed: 1, disturbances: [] },
+  ],
+  [
+    "what a wrong clock said about the next look does not hold once the clock is right",
+    { story: "moveSecret", climate: "calm", seed: 1, disturbances: at(4, { kind: "jump", byMs: day }) },
+  ],
+  [
+    "a compromised key goes at once, whatever else its rotation was for",
+    {
+      story: "compromise",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(0, { kind: "person", name: "dropExternalName" }),
+    },
+  ],
+  [
+    "a key that turns out to be compromised while its successor needs another name goes at once all the same",
+    { story: "nameTaken", climate: "calm", seed: 1, disturbances: at(11, { kind: "person", name: "compromise" }) },
   ],
 ];

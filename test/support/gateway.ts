@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { accessFromKubeconfig, openTransport } from "../../src/kube/cluster-access.ts";
-import type { Transport, TransportRequest } from "../../src/kube/transport.ts";
+import type { Transport, TransportRequest, TransportResponse } from "../../src/kube/transport.ts";
+import { createUndiciTransport } from "../../src/kube/undici-transport.ts";
 
 /** What the gateway does with a request: hands it on, answers in the server's place, or says nothing at all. */
 export type Treatment =
@@ -13,11 +14,22 @@ export type Treatment =
   | "hang"
   | { readonly status: number; readonly contentType: string; readonly body: string };
 
+/** A request on its way through, and the means to hand it on. No answer: the client's connection breaks. */
+export interface Passage {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  handOn(): Promise<TransportResponse>;
+}
+
+type Carry = (passage: Passage) => Promise<TransportResponse | undefined>;
+
 /**
- * A way to an API server that a test can close: plain HTTP on loopback, handed on with the credentials of a kubeconfig.
- * Works in front of the embedded server and of a real one alike.
+ * A way to a server that a test can close: plain HTTP on loopback, handed on with the credentials of a kubeconfig. Works
+ * in front of the embedded API server, of a real one, and of any other server that needs no credentials of the gateway.
  */
 export class Gateway {
+  readonly url: string;
   /** A kubeconfig that leads here and holds nothing secret. */
   readonly kubeconfig: string;
   readonly requests: string[] = [];
@@ -25,12 +37,17 @@ export class Gateway {
   readonly #transport: Transport;
   readonly #folder: string;
   #treat: (path: string) => Treatment = () => "pass";
+  #carry: Carry = (passage) => passage.handOn();
 
   static async start(kubeconfig: string): Promise<Gateway> {
     const access = await accessFromKubeconfig({ paths: kubeconfig, clock: systemClock, environment: process.env });
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return new Gateway(server, openTransport(access));
+    return new Gateway(await listening(), openTransport(access));
+  }
+
+  /** In front of something that is no API server: the clients' own credentials are handed on. */
+  static async before(url: string): Promise<Gateway> {
+    const credentials = { current: async () => ({ tls: {} }), reject: () => {} };
+    return new Gateway(await listening(), createUndiciTransport({ server: url, credentials }));
   }
 
   private constructor(server: Server, transport: Transport) {
@@ -39,8 +56,9 @@ export class Gateway {
     this.#folder = mkdtempSync(join(tmpdir(), "keyturn-gateway-"));
     this.kubeconfig = join(this.#folder, "kubeconfig");
     const { port } = server.address() as AddressInfo;
+    this.url = `http://127.0.0.1:${port}`;
     const config = {
-      clusters: [{ name: "gateway", cluster: { server: `http://127.0.0.1:${port}` } }],
+      clusters: [{ name: "gateway", cluster: { server: this.url } }],
       contexts: [{ name: "gateway", context: { cluster: "gateway", namespace: "default" } }],
       "current-context": "gateway",
     };
@@ -55,6 +73,11 @@ export class Gateway {
   treat(how: (path: string) => Treatment): void {
     this.#treat = how;
     this.#server.closeAllConnections();
+  }
+
+  /** Whatever is to pass from now on is given to this. */
+  carryBy(carry: Carry): void {
+    this.#carry = carry;
   }
 
   async close(): Promise<void> {
@@ -80,15 +103,25 @@ export class Gateway {
     response.on("close", () => left.abort());
     const body = Buffer.concat(chunks).toString("utf8");
     const method = request.method as TransportRequest["method"];
-    const headers = pick(request, ["accept", "content-type", "user-agent"]);
+    const headers = pick(request, ["accept", "content-type", "user-agent", "authorization"]);
     const sent = { method, path, headers, signal: left.signal, ...(body !== "" && { body }) };
-    const answer = await this.#transport.send(sent);
+    const answer = await this.#carry({ method, path, body, handOn: () => this.#transport.send(sent) });
+    if (answer === undefined) {
+      response.destroy();
+      return;
+    }
     const { "transfer-encoding": _, connection: __, ...kept } = answer.headers;
     response.writeHead(answer.status, kept);
     response.flushHeaders();
     for await (const chunk of answer.body) response.write(chunk);
     response.end();
   }
+}
+
+async function listening(): Promise<Server> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
 }
 
 function pick(request: IncomingMessage, names: readonly string[]): Record<string, string> {

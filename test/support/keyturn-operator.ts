@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { eventually } from "./eventually.ts";
-import { SOURCE_MAIN } from "./keyturn-up.ts";
+import { SOURCE_MAIN } from "./keyturn-process.ts";
 
 export interface LogLine {
   readonly level: string;
@@ -32,6 +32,10 @@ export class KeyturnOperator {
   /** Everything it has printed, word for word. */
   get text(): string {
     return this.#text;
+  }
+
+  get processId(): number {
+    return this.#child.pid ?? 0;
   }
 
   get hasEnded(): boolean {
@@ -75,9 +79,19 @@ export class KeyturnOperator {
 
   /** The value of a metric as it is now; undefined where it, or the operator, is not there. */
   async metric(name: string): Promise<number | undefined> {
+    return (await this.metrics()).get(name);
+  }
+
+  /** All metrics as they are now, by their names with labels. */
+  async metrics(): Promise<ReadonlyMap<string, number>> {
     const text = (await (await this.#fetch("/metrics"))?.text()) ?? "";
-    const line = text.split("\n").find((candidate) => candidate.startsWith(`${name} `));
-    return line === undefined ? undefined : Number(line.slice(name.length + 1));
+    const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    return new Map(
+      lines.map((line) => {
+        const space = line.lastIndexOf(" ");
+        return [line.slice(0, space), Number(line.slice(space + 1))];
+      }),
+    );
   }
 
   async stop(signal: NodeJS.Signals): Promise<Ended> {
@@ -107,14 +121,18 @@ export class KeyturnOperator {
 export interface KeyturnOperatorOptions {
   readonly kubeconfig: string;
   readonly flags?: readonly string[];
+  /** Which `keyturn`; that of the source where absent. */
+  readonly main?: string;
+  readonly environment?: Readonly<Record<string, string>>;
   /** For when the test is over: a process that is still there then is killed. */
   readonly after: (end: () => Promise<void>) => void;
 }
 
 /** Starts `keyturn operator` as a user would, with its endpoints on a free port. */
-export function startKeyturnOperator({ kubeconfig, flags = [], after }: KeyturnOperatorOptions): KeyturnOperator {
-  const words = [SOURCE_MAIN, "operator", "--kubeconfig", kubeconfig, "--metrics-bind", "127.0.0.1:0", ...flags];
-  const env = { PATH: process.env.PATH ?? "", HOME: "/nonexistent" };
+export function startKeyturnOperator(options: KeyturnOperatorOptions): KeyturnOperator {
+  const { kubeconfig, flags = [], main = SOURCE_MAIN, environment, after } = options;
+  const words = [main, "operator", "--kubeconfig", kubeconfig, "--metrics-bind", "127.0.0.1:0", ...flags];
+  const env = { PATH: process.env.PATH ?? "", HOME: "/nonexistent", ...environment };
   const child = spawn(process.execPath, words, { stdio: ["ignore", "ignore", "pipe"], env });
   const operator = new KeyturnOperator(child);
   after(async () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { SOURCE_MAIN } from "./keyturn-up.ts";
+import { SOURCE_MAIN } from "./keyturn-process.ts";
 
 export interface Finished {
   readonly code: number | null;

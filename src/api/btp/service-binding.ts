@@ -1,17 +1,10 @@
 import { conditions, managedResourceSpec, reference, secretKeyReference, selector } from "../crossplane.ts";
 import type { CustomResource } from "../custom-resource.ts";
-import { anything, duration, instant, integer, list, object, oneOf, text } from "../schema.ts";
+import { rotation } from "../rotation.ts";
+import { anything, instant, integer, list, object, oneOf, text } from "../schema.ts";
 
-const rotation = object(
-  {
-    ttl: duration("How long one key lives, from its creation."),
-    frequency: duration("The age at which the active key is replaced by a new one."),
-  },
-  {
-    required: ["ttl", "frequency"],
-    description: "When keys are replaced and removed. Without it there is one key, for ever.",
-  },
-);
+const SUBACCOUNT_IS_IGNORED =
+  "Taken so that manifests of the Crossplane provider apply, and ignored: the Service Manager's credentials belong to one subaccount.";
 
 const forProvider = object(
   {
@@ -19,9 +12,14 @@ const forProvider = object(
       minLength: 1,
       maxLength: 200,
     }),
-    serviceInstanceId: text("ID of the service instance to bind."),
-    serviceInstanceRef: reference("The object whose status names the service instance."),
-    serviceInstanceSelector: selector("Finds that object by its labels."),
+    serviceInstanceId: text("ID of the service instance to bind; goes before the reference and the selector.", {
+      minLength: 1,
+    }),
+    serviceInstanceRef: reference("The ServiceInstance whose status names the ID; goes before the selector."),
+    serviceInstanceSelector: selector("Finds that ServiceInstance by its labels."),
+    subaccountId: text(`ID of the subaccount. ${SUBACCOUNT_IS_IGNORED}`),
+    subaccountRef: reference(`The Subaccount of the service instance. ${SUBACCOUNT_IS_IGNORED}`),
+    subaccountSelector: selector(`Finds the Subaccount of the service instance. ${SUBACCOUNT_IS_IGNORED}`),
     parameters: anything("Parameters for the service broker."),
     parameterSecretRefs: list(
       secretKeyReference("One key of a Secret that holds a JSON object."),
@@ -49,7 +47,7 @@ export const serviceBinding: CustomResource = {
     { name: "Ready", type: "string", jsonPath: ".status.conditions[?(@.type=='Ready')].status" },
     { name: "Synced", type: "string", jsonPath: ".status.conditions[?(@.type=='Synced')].status" },
     { name: "External-Name", type: "string", jsonPath: ".metadata.annotations.crossplane\\.io/external-name" },
-    { name: "Frequency", type: "string", jsonPath: ".spec.rotation.frequency", priority: 1 },
+    { name: "Frequency", type: "string", jsonPath: ".spec.rotation.frequency" },
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],
   spec: object(

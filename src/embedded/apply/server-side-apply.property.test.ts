@@ -177,7 +177,7 @@ describe("applyConfiguration, whatever is applied", () => {
           applyThing("b", second, before);
         } catch (error) {
           assert.ok(error instanceof StatusError && error.status === 409);
-          changes = (error.details?.causes ?? []).map(({ field }) => field);
+          changes = (error.details?.causes ?? []).flatMap(({ field }) => field ?? []);
         }
         const forced = applyThing("b", second, before, true);
         const kept = ownedBy(forced)["a Apply"]?.length ?? 0;

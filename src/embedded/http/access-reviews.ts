@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../json.ts";
+import { SOLE_USER } from "../sole-user.ts";
 import { badRequest } from "../status-error.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { negotiate, plainOffer } from "./negotiate.ts";
@@ -17,9 +18,6 @@ export interface ReviewType {
   readonly kind: string;
   readonly namespaced: boolean;
 }
-
-/** Who every caller is: there is one token, and whoever has it may do everything. */
-const USER = { username: "keyturn-admin", groups: ["system:masters", "system:authenticated"] };
 
 const AUTHORIZATION = { group: "authorization.k8s.io", version: "v1" } as const;
 const AUTHENTICATION = { group: "authentication.k8s.io", version: "v1" } as const;
@@ -77,11 +75,11 @@ function checkedReview(body: Json, type: ReviewType): Review {
 function statusOf(type: ReviewType, review: Review, isKnownToken: (token: string) => boolean): object {
   switch (type.kind) {
     case "SelfSubjectReview":
-      return { userInfo: USER };
+      return { userInfo: SOLE_USER };
     case "TokenReview": {
       const token = review.spec?.token;
       const isKnown = typeof token === "string" && isKnownToken(token);
-      return isKnown ? { authenticated: true, user: USER, audiences: [] } : { user: {} };
+      return isKnown ? { authenticated: true, user: SOLE_USER, audiences: [] } : { user: {} };
     }
     case "SelfSubjectRulesReview":
       return {

@@ -4,7 +4,7 @@ import type { ResourceDefinition } from "../registry.ts";
 import type { ApiResponse } from "./exchange.ts";
 import type { Representation } from "./negotiate.ts";
 import { listMetadata, partialMetadata, partialMetadataList, wrongPartialForm } from "./partial-metadata.ts";
-import { respond } from "./responses.ts";
+import { respond, warningHeaders } from "./responses.ts";
 import { includeObjectParameter, tableOfBookmark, tableOfList, tableOfObject } from "./tables.ts";
 import type { EventEncoder } from "./watch-stream.ts";
 
@@ -72,8 +72,9 @@ const ANSWERED_WITH_OBJECT = new Set(["pods", "services", "serviceaccounts"]);
 
 export function answerDeleted(context: AnswerContext, deleted: Deleted): ApiResponse {
   const { definition, representation } = context;
+  const headers = warningHeaders(deleted.warnings);
   if (!deleted.gone || ANSWERED_WITH_OBJECT.has(definition.storageKey))
-    return answerObject(context, deleted.object, 200);
+    return answerObject(context, deleted.object, 200, headers);
   const { name, uid } = deleted.object.metadata;
   const status = {
     kind: "Status",
@@ -87,7 +88,7 @@ export function answerDeleted(context: AnswerContext, deleted: Deleted): ApiResp
       ...(uid !== undefined && { uid }),
     },
   };
-  return respond(200, status, representation);
+  return respond(200, status, representation, headers);
 }
 
 /** One encoder per watch: a table says what its columns are only once. */

@@ -1,4 +1,5 @@
 import type { ResourceDefinition } from "../registry.ts";
+import { admissionPolicyDefinitions } from "./admission-policy.ts";
 import { configMapDefinition } from "./config-map.ts";
 import { controllerRevisionDefinition } from "./controller-revision.ts";
 import { cronJobDefinition } from "./cron-job.ts";
@@ -15,11 +16,11 @@ import { secretDefinition } from "./secret.ts";
 import { serviceDefinition } from "./service.ts";
 import { statefulSetDefinition } from "./stateful-set.ts";
 import {
-  admissionDefinitions,
   leaseDefinition,
   networkPolicyDefinition,
   podDisruptionBudgetDefinition,
   serviceAccountDefinition,
+  webhookDefinitions,
 } from "./stored-kinds.ts";
 
 /**
@@ -46,7 +47,8 @@ export const builtInDefinitions = (): ResourceDefinition[] => [
   newEventDefinition(),
   definitionOfDefinitions(),
   ...rbacDefinitions(),
-  ...admissionDefinitions(),
+  ...webhookDefinitions(),
+  ...admissionPolicyDefinitions(),
   podDisruptionBudgetDefinition(),
   networkPolicyDefinition(),
 ];

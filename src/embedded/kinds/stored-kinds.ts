@@ -2,6 +2,7 @@ import type { KubeObject } from "../../kube/objects.ts";
 import type { JsonObject } from "../json.ts";
 import type { ResourceDefinition } from "../registry.ts";
 import { invalidValue } from "../schema/field-errors.ts";
+import { withScope } from "./admission-match.ts";
 import { ageColumn, column, countColumn, nameColumn } from "./columns.ts";
 import { defineKind } from "./define-kind.ts";
 import { asArray, asNumber, asObject, asObjects, asText, fill, mapObject, mapObjects } from "./json-fields.ts";
@@ -98,9 +99,6 @@ const WEBHOOK_DEFAULTS: JsonObject = {
   timeoutSeconds: 10,
 };
 
-const withScope = (owner: JsonObject, list: string): JsonObject =>
-  mapObjects(owner, list, (rule) => fill(rule, { scope: "*" }));
-
 function webhookDefinition(kind: string, plural: string, defaults: JsonObject): ResourceDefinition {
   return defineKind({
     group: "admissionregistration.k8s.io",
@@ -125,63 +123,10 @@ function webhookDefinition(kind: string, plural: string, defaults: JsonObject): 
   });
 }
 
-function defaultMatch(match: JsonObject): JsonObject {
-  const filled = fill(match, { matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} });
-  return withScope(withScope(filled, "resourceRules"), "excludeResourceRules");
-}
-
-export const admissionDefinitions = (): readonly ResourceDefinition[] => [
+export const webhookDefinitions = (): readonly ResourceDefinition[] => [
   webhookDefinition("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", WEBHOOK_DEFAULTS),
   webhookDefinition("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", {
     ...WEBHOOK_DEFAULTS,
     reinvocationPolicy: "Never",
   }),
-  defineKind({
-    group: "admissionregistration.k8s.io",
-    plural: "validatingadmissionpolicies",
-    kind: "ValidatingAdmissionPolicy",
-    namespaced: false,
-    categories: ["api-extensions"],
-    subresources: ["status"],
-    tracksGeneration: true,
-    columns: [
-      nameColumn,
-      column("Validations", (object) => asArray(asObject(object.spec).validations).length, { type: "integer" }),
-      column("ParamKind", (object) => {
-        const { paramKind } = asObject(object.spec);
-        const { apiVersion, kind } = asObject(paramKind);
-        return paramKind === undefined ? "<unset>" : `${apiVersion}/${kind}`;
-      }),
-      ageColumn,
-    ],
-    applyDefaults: (object) => ({
-      ...object,
-      spec: fill(mapObject(asObject(object.spec), "matchConstraints", defaultMatch), { failurePolicy: "Fail" }),
-    }),
-  }),
-  defineKind({
-    group: "admissionregistration.k8s.io",
-    plural: "validatingadmissionpolicybindings",
-    kind: "ValidatingAdmissionPolicyBinding",
-    namespaced: false,
-    categories: ["api-extensions"],
-    tracksGeneration: true,
-    columns: [
-      nameColumn,
-      column("PolicyName", (object) => asObject(object.spec).policyName),
-      column("ParamRef", paramText),
-      ageColumn,
-    ],
-    applyDefaults: (object) => ({
-      ...object,
-      spec: mapObject(asObject(object.spec), "matchResources", defaultMatch),
-    }),
-  }),
 ];
-
-function paramText(binding: KubeObject): string {
-  const { paramRef } = asObject(binding.spec);
-  const { name, namespace, selector } = asObject(paramRef);
-  if (asText(name) !== "") return `${asText(namespace) || "*"}/${asText(name)}`;
-  return selector === undefined ? "<unset>" : formatLabelSelector(selector);
-}

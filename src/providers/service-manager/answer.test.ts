@@ -4,8 +4,9 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { Redacted } from "../../base/redacted.ts";
 import type { ProviderErrorCode } from "../provider-error.ts";
-import { type Answer, type Purpose, refusalOf, saysNotFound } from "./answer.ts";
-import { isRecord } from "./wire.ts";
+import type { Answer } from "../rest/answer.ts";
+import { isRecord } from "../rest/wire.ts";
+import { type Purpose, refusalOf, saysNotFound } from "./answer.ts";
 
 const answer = (status: number, body?: unknown, headers: Record<string, string> = {}): Answer => ({
   status,

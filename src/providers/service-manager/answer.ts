@@ -1,15 +1,8 @@
-import type { Redacted } from "../../base/redacted.ts";
 import { ProviderError } from "../provider-error.ts";
-import { parseRetryAfter } from "./retry-after.ts";
-import { isRecord, type UnknownRecord } from "./wire.ts";
-
-/** What came back, as far as it could be understood. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Undefined when it is not a JSON object. */
-  readonly body: Redacted<UnknownRecord> | undefined;
-}
+import { type Answer, cameFromRouter } from "../rest/answer.ts";
+import { garbled as garbledAnswer } from "../rest/rest-client.ts";
+import { parseRetryAfter } from "../rest/retry-after.ts";
+import { isRecord } from "../rest/wire.ts";
 
 /** What was asked for, in the words of the message when it is refused. */
 export type Purpose = "make the binding" | "delete the binding" | "change the labels of the binding" | "read";
@@ -29,8 +22,6 @@ export function saysNotFound(answer: Answer): boolean {
   if (answer.status === 410) return answer.body !== undefined && !cameFromRouter(answer);
   return answer.status === 404 && !cameFromRouter(answer) && errorCodeOf(answer) === "NotFound";
 }
-
-const cameFromRouter = (answer: Answer): boolean => answer.headers["x-cf-routererror"] !== undefined;
 
 /** Undefined unless the body has the form of the service's own errors. */
 function errorCodeOf(answer: Answer): string | undefined {
@@ -145,8 +136,7 @@ function strangerError(answer: Answer, context: RefusalContext): ProviderError {
   return garbled();
 }
 
-export const garbled = (): ProviderError =>
-  new ProviderError("ProviderUnavailable", "the answer of the Service Manager cannot be understood");
+export const garbled = (): ProviderError => garbledAnswer("the Service Manager");
 
 function brokerCodeOf(answer: Answer): string | undefined {
   const brokerError = answer.body?.reveal().broker_error;

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 import fc from "fast-check";
 import type { OutsideKey } from "../contract.ts";
+import { isRecord } from "../rest/wire.ts";
 import { decodeBinding, decodeOperation, decodePage, isBindingId, keyOf, parseOperationAddress } from "./binding.ts";
-import { isRecord } from "./wire.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const hour = 3_600_000;

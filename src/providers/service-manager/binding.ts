@@ -1,7 +1,7 @@
 import { Redacted } from "../../base/redacted.ts";
 import type { Credentials, OutsideKey } from "../contract.ts";
+import { isRecord, parseInstant, textOf, type UnknownRecord } from "../rest/wire.ts";
 import { decodeLabels, decodeMarks, type Labels } from "./marks.ts";
-import { isRecord, parseInstant, textOf, type UnknownRecord } from "./wire.ts";
 
 /** A binding as the Service Manager tells it. */
 export interface Binding {
@@ -100,7 +100,9 @@ function stateOf(binding: Binding, trust: Trust): OutsideKey["state"] {
   // A delete that failed leaves the binding as it was; one that is done has a binding only for as long as lists lag.
   if (lastOperation?.type === "delete" && lastOperation.state !== "failed" && isTrusted) return "deleting";
   if (isReady) return "ready";
-  if (lastOperation?.type === "create" && lastOperation.state === "failed") return "failed";
+  // What was never ready and was to be deleted had failed before, whatever became of the delete.
+  const isGivenUp = lastOperation?.type === "create" || lastOperation?.type === "delete";
+  if (isGivenUp && lastOperation?.state === "failed") return "failed";
   // Not ready and nothing heard for long: a create that nobody finishes. It never worked.
   return isTrusted ? "creating" : "failed";
 }

@@ -6,11 +6,11 @@ import { ManualClock } from "../../base/manual-clock.ts";
 import { Redacted } from "../../base/redacted.ts";
 import type { Connection, CreateRequest, Marks } from "../contract.ts";
 import { ProviderError } from "../provider-error.ts";
+import { type ScriptedAnswer, ScriptedHttp } from "../rest/scripted-http.fixture.ts";
+import { isRecord, parseRecord } from "../rest/wire.ts";
 import { parseServiceManagerCredentials } from "./credentials.ts";
 import { encodeMarks } from "./marks.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "./scripted-http.fixture.ts";
 import { connectServiceManager } from "./service-manager.ts";
-import { isRecord, parseRecord } from "./wire.ts";
 
 const signal = new AbortController().signal;
 const marks: Marks = { clusterId: "c", ownerUid: "u", ownerKind: "K", ownerName: "n", sequence: 1 };
@@ -37,6 +37,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   create: binding,
   readCredentials: binding,
   observeInstance: { id: "i1", name: "x" },
+  // One body for all three that are read: an instance, its plan, and its offering.
+  describeInstance: { id: "i1", name: "x", service_plan_id: "i1", service_offering_id: "i1", tags: ["t"] },
 };
 
 const verbs: Readonly<Record<string, (connection: Connection) => Promise<unknown>>> = {
@@ -48,6 +50,7 @@ const verbs: Readonly<Record<string, (connection: Connection) => Promise<unknown
   delete: (connection) => connection.delete("b1", signal),
   mark: (connection) => connection.mark("b1", undefined, signal),
   observeInstance: (connection) => connection.observeInstance("i1", signal),
+  describeInstance: (connection) => connection.describeInstance("i1", signal),
 };
 
 /** A service that answers everything in the same way. */
@@ -110,7 +113,7 @@ for (const [name, call] of Object.entries(verbs)) {
         const isRouted = headers["x-cf-routererror"] !== undefined;
         const saysGone =
           !isRouted && ((status === 404 && error === "NotFound") || (status === 410 && parseRecord(body)));
-        const isGone = outcome.value === undefined && name === "observe";
+        const isGone = outcome.value === undefined && (name === "observe" || name === "describeInstance");
         const isDeleted = outcome.value === "gone" && !(name === "delete" && status === 200 && parseRecord(body));
         if (isGone || isDeleted) assert.ok(saysGone, `${status} ${body}`);
       }),

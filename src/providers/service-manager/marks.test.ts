@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Marks } from "../contract.ts";
+import { matchesFilter } from "../mark-filter.ts";
 import { ProviderError } from "../provider-error.ts";
 import {
   decodeLabels,
@@ -12,7 +13,6 @@ import {
   type Labels,
   labelChanges,
   markCriteria,
-  matchesFilter,
 } from "./marks.ts";
 import { isQueryable, renderQuery } from "./query.ts";
 

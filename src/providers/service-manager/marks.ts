@@ -1,7 +1,7 @@
 import type { MarkFilter, Marks } from "../contract.ts";
 import { ProviderError } from "../provider-error.ts";
+import { isRecord, type UnknownRecord } from "../rest/wire.ts";
 import { type Criterion, isQueryable } from "./query.ts";
-import { isRecord, type UnknownRecord } from "./wire.ts";
 
 /**
  * Marks as labels of a binding, the only thing of ours that the Service Manager keeps. Keys consist of what its query
@@ -109,11 +109,4 @@ export function markCriteria(filter: MarkFilter): readonly Criterion[] {
     ...(owner ? [{ key: LABELS.ownerName, value: owner.name }] : []),
     ...(owner?.namespace === undefined ? [] : [{ key: LABELS.ownerNamespace, value: owner.namespace }]),
   ];
-}
-
-export function matchesFilter(marks: Marks | undefined, filter: MarkFilter): boolean {
-  if (!marks || marks.clusterId !== filter.clusterId) return false;
-  const { owner } = filter;
-  if (!owner || marks.ownerUid === owner.uid) return true;
-  return marks.ownerKind === owner.kind && marks.ownerName === owner.name && marks.ownerNamespace === owner.namespace;
 }

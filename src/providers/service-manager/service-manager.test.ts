@@ -5,9 +5,9 @@ import { ManualClock, settle } from "../../base/manual-clock.ts";
 import { Redacted } from "../../base/redacted.ts";
 import type { Connection, CreateRequest, Marks } from "../contract.ts";
 import { ProviderError, type ProviderErrorCode } from "../provider-error.ts";
+import { ScriptedHttp, type ScriptedStep } from "../rest/scripted-http.fixture.ts";
 import { parseServiceManagerCredentials } from "./credentials.ts";
 import { encodeMarks } from "./marks.ts";
-import { ScriptedHttp, type ScriptedStep } from "./scripted-http.fixture.ts";
 import { connectServiceManager } from "./service-manager.ts";
 
 const signal = new AbortController().signal;
@@ -73,6 +73,7 @@ const verbs: Readonly<Record<string, (connection: Connection, signal: AbortSigna
   delete: (connection, end) => connection.delete("b1", end),
   mark: (connection, end) => connection.mark("b1", marks, end),
   observeInstance: (connection, end) => connection.observeInstance("i1", end),
+  describeInstance: (connection, end) => connection.describeInstance("i1", end),
 };
 
 test("a create is one request that carries name, instance, parameters and marks, and gives the credentials", async () => {
@@ -329,6 +330,52 @@ test("an instance is gone only when the service says so and something beside it 
     "ProviderUnavailable",
   );
   await rejects(connect([]).connection.observeInstance("../service_bindings", signal), "ProviderRefused");
+});
+
+const catalog = {
+  instance: { status: 200, body: { id: "i1", name: "orders-db", service_plan_id: "p1" } },
+  plan: { status: 200, body: { id: "p1", name: "small-2", catalog_name: "small", service_offering_id: "o1" } },
+  offering: { status: 200, body: { id: "o1", name: "postgresql-db", catalog_name: "postgresql", tags: ["sql", 7] } },
+} as const;
+
+test("an instance is described in the broker's words; its plan and offering are read once, its name every time", async () => {
+  const renamed = { status: 200, body: { ...catalog.instance.body, name: "orders" } };
+  const { connection, http } = connect([catalog.instance, catalog.plan, catalog.offering, renamed]);
+  const described = { id: "i1", name: "orders-db", offering: "postgresql", plan: "small", tags: ["sql"] };
+  assert.deepEqual(await connection.describeInstance("i1", signal), described);
+  assert.deepEqual(await connection.describeInstance("i1", signal), { ...described, name: "orders" });
+  const paths = http.requests.map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(paths, [
+    "GET /v1/service_instances/i1",
+    "GET /v1/service_plans/p1",
+    "GET /v1/service_offerings/o1",
+    "GET /v1/service_instances/i1",
+  ]);
+});
+
+test("an instance that is not there is undefined; a description that is not whole is an error, and is not kept", async () => {
+  assert.equal(await connect([notFound]).connection.describeInstance("i1", signal), undefined);
+  const { instance, plan, offering } = catalog;
+  const without = (answer: { readonly body: object }, key: string) => ({
+    status: 200,
+    body: { ...answer.body, [key]: undefined },
+  });
+  const table: readonly (readonly [steps: readonly ScriptedStep[], reason: string])[] = [
+    [[without(instance, "name")], "an instance without a name"],
+    [[without(instance, "service_plan_id")], "an instance without a plan"],
+    [[instance, notFound], "a plan that is not there"],
+    [[instance, { status: 200, body: { ...plan.body, id: "p2" } }], "another plan"],
+    [[instance, without(plan, "service_offering_id")], "a plan of nothing"],
+    [[instance, plan, without(offering, "id")], "something without an id"],
+    [[instance, plan, { status: 200, body: { id: "o1" } }], "an offering without a name"],
+  ];
+  for (const [steps, reason] of table) {
+    const { connection, http } = connect([...steps, instance, plan, offering]);
+    await failure(connection.describeInstance("i1", signal));
+    assert.equal((await connection.describeInstance("i1", signal))?.offering, "postgresql", reason);
+    assert.equal(http.stepsLeft, 0, reason);
+  }
+  await rejects(connect([]).connection.describeInstance("../service_bindings", signal), "ProviderRefused");
 });
 
 test("what cannot be an id is not there, and no request is made for it", async () => {

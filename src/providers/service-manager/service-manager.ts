@@ -1,18 +1,31 @@
 import type { Clock } from "../../base/clock.ts";
 import { Redacted } from "../../base/redacted.ts";
-import type { Connection, Created, CreateRequest, Credentials, MarkFilter, Marks, OutsideKey } from "../contract.ts";
+import type {
+  Connection,
+  Created,
+  CreateRequest,
+  Credentials,
+  DescribedInstance,
+  MarkFilter,
+  Marks,
+  OutsideKey,
+} from "../contract.ts";
 import type { HttpPort } from "../http-port.ts";
+import { matchesFilter } from "../mark-filter.ts";
 import { ProviderError } from "../provider-error.ts";
-import { type Answer, garbled, saysNotFound } from "./answer.ts";
+import type { Answer } from "../rest/answer.ts";
+import { RecentMap } from "../rest/recent-map.ts";
+import { textOf, type UnknownRecord } from "../rest/wire.ts";
+import { garbled, saysNotFound } from "./answer.ts";
 import { type Binding, decodeBinding, isBindingId, keyOf, parseOperationAddress, type Trust } from "./binding.ts";
 import { readBindings } from "./binding-list.ts";
-import { type Call, ServiceManagerClient } from "./client.ts";
+import { Catalog } from "./catalog.ts";
+import { type Call, type ServiceManagerClient, serviceManagerClient } from "./client.ts";
 import type { ServiceManagerCredentials } from "./credentials.ts";
-import { encodeMarks, type LabelChange, labelChanges, markCriteria, matchesFilter } from "./marks.ts";
+import { encodeMarks, type LabelChange, labelChanges, markCriteria } from "./marks.ts";
 import { readOperation } from "./operation.ts";
-import { OperationLog } from "./operation-log.ts";
 import { isQueryable } from "./query.ts";
-import { textOf } from "./wire.ts";
+import type { TrackedOperation } from "./tracked-operation.ts";
 
 export interface ServiceManagerOptions {
   readonly credentials: ServiceManagerCredentials;
@@ -41,13 +54,15 @@ class ServiceManagerConnection implements Connection {
   readonly #client: ServiceManagerClient;
   readonly #clock: Clock;
   readonly #trustMs: number;
-  readonly #operations: OperationLog;
+  readonly #operations: RecentMap<TrackedOperation>;
+  readonly #catalog: Catalog;
 
   constructor(options: ServiceManagerOptions) {
-    this.#client = new ServiceManagerClient(options);
+    this.#client = serviceManagerClient(options);
     this.#clock = options.clock;
     this.#trustMs = options.operationTrustMs ?? DEFAULT_TRUST_MS;
-    this.#operations = new OperationLog(options.clock, this.#trustMs);
+    this.#operations = new RecentMap(options.clock, this.#trustMs);
+    this.#catalog = new Catalog(this.#client);
   }
 
   async listMarked(filter: MarkFilter, signal: AbortSignal): Promise<readonly OutsideKey[]> {
@@ -111,7 +126,7 @@ class ServiceManagerConnection implements Connection {
     const answer = await this.#client.call(call, signal);
     const address = parseOperationAddress(answer.headers.location);
     if (answer.status === 202 && (answer.body || address)) {
-      if (address) this.#operations.track(id, { kind: "delete", operationId: address.operationId });
+      if (address) this.#operations.set(id, { kind: "delete", operationId: address.operationId });
       return "accepted";
     }
     if (saysNotFound(answer)) {
@@ -141,18 +156,18 @@ class ServiceManagerConnection implements Connection {
   }
 
   async observeInstance(instanceId: string, signal: AbortSignal): Promise<"present" | "gone"> {
-    if (!isBindingId(instanceId)) {
-      throw new ProviderError("ProviderRefused", "the service instance's id cannot be one of the Service Manager");
-    }
-    const call: Call = { method: "GET", path: `${INSTANCES}/${instanceId}`, purpose: "read" };
-    const answer = await this.#client.call(call, signal);
-    if (saysNotFound(answer)) {
-      await readBindings(this.#client, { maxItems: 1 }, signal);
-      return "gone";
-    }
-    if (answer.status !== 200) throw this.#client.refusal(answer, call);
-    if (textOf(answer.body?.reveal().id) !== instanceId) throw garbled();
-    return "present";
+    if (await this.#getInstance(instanceId, signal)) return "present";
+    await readBindings(this.#client, { maxItems: 1 }, signal);
+    return "gone";
+  }
+
+  /** Three requests for the first instance of a plan, one for the others. */
+  async describeInstance(instanceId: string, signal: AbortSignal): Promise<DescribedInstance | undefined> {
+    const instance = await this.#getInstance(instanceId, signal);
+    if (!instance) return undefined;
+    const [name, planId] = [textOf(instance.name), textOf(instance.service_plan_id)];
+    if (name === undefined || planId === undefined) throw garbled();
+    return { id: instanceId, name, ...(await this.#catalog.plan(planId, signal)) };
   }
 
   #trust(): Trust {
@@ -176,6 +191,19 @@ class ServiceManagerConnection implements Connection {
     return binding;
   }
 
+  async #getInstance(id: string, signal: AbortSignal): Promise<UnknownRecord | undefined> {
+    if (!isBindingId(id)) {
+      throw new ProviderError("ProviderRefused", "the service instance's id cannot be one of the Service Manager");
+    }
+    const call: Call = { method: "GET", path: `${INSTANCES}/${id}`, purpose: "read" };
+    const answer = await this.#client.call(call, signal);
+    if (saysNotFound(answer)) return undefined;
+    if (answer.status !== 200) throw this.#client.refusal(answer, call);
+    const instance = answer.body?.reveal();
+    if (textOf(instance?.id) !== id) throw garbled();
+    return instance;
+  }
+
   #created(answer: Answer): Created {
     const binding = decodeBinding(answer.body?.reveal());
     if (!binding) throw garbled();
@@ -190,7 +218,7 @@ class ServiceManagerConnection implements Connection {
     const address = parseOperationAddress(answer.headers.location);
     if (!address) throw garbled();
     const { bindingId: id, operationId } = address;
-    this.#operations.track(id, { kind: "create", operationId, key: { id, name, instanceId, marks } });
+    this.#operations.set(id, { kind: "create", operationId, key: { id, name, instanceId, marks } });
     return { kind: "accepted", id };
   }
 

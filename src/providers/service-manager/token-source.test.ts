@@ -5,10 +5,10 @@ import { ManualClock, settle } from "../../base/manual-clock.ts";
 import { Redacted } from "../../base/redacted.ts";
 import type { Connection } from "../contract.ts";
 import { ProviderError, type ProviderErrorCode } from "../provider-error.ts";
+import { ScriptedHttp, type ScriptedStep } from "../rest/scripted-http.fixture.ts";
 import { parseServiceManagerCredentials } from "./credentials.ts";
-import { ScriptedHttp, type ScriptedStep } from "./scripted-http.fixture.ts";
 import { connectServiceManager } from "./service-manager.ts";
-import { TokenSource } from "./token-source.ts";
+import { serviceManagerTokens } from "./token-source.ts";
 
 const signal = new AbortController().signal;
 const secret = {
@@ -127,7 +127,7 @@ test("callers at the same time share one token request, also for the renewal aft
 test("a refusal that comes late does not throw away the token that came meanwhile", async () => {
   const clock = new ManualClock();
   const http = new ScriptedHttp();
-  const tokens = new TokenSource(parseServiceManagerCredentials(new Redacted(secret)), http, clock);
+  const tokens = serviceManagerTokens(parseServiceManagerCredentials(new Redacted(secret)), http, clock);
   const old = await tokens.current(signal);
   tokens.reject(old);
   const renewed = await tokens.current(signal);

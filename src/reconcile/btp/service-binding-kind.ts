@@ -13,12 +13,13 @@ import {
   type ManagedSpec,
 } from "../managed/managed-kind.ts";
 import { countOf, type Fields, fieldsOf, itemsOf, savedDurationOf, textOf } from "../managed/read-fields.ts";
-import { rotationPolicy } from "../managed/rotation-policy.ts";
+import { type PolicyLimits, rotationPolicy } from "../managed/rotation-policy.ts";
+import { rotationWindows } from "../managed/rotation-windows.ts";
 import { SpecProblem } from "../managed/spec-problem.ts";
 
 const FORCE_ANNOTATION = "servicebinding.account.btp.crossplane.io/force-rotation";
 /** Brokers that take longer than this to answer a create have given up on it. */
-const SETTLE_MS = 120_000;
+const SETTLE_MS = 300_000;
 const CAUSES: ReadonlySet<string> = new Set<RetiredCause>([
   "rotated",
   "forced",
@@ -28,27 +29,39 @@ const CAUSES: ReadonlySet<string> = new Set<RetiredCause>([
   "found",
 ]);
 
+export interface ServiceBindingLimits extends PolicyLimits {
+  readonly settleMs: number;
+}
+
 /** A ServiceBinding's fields, in the document's words. */
-export const serviceBindingKind: ManagedKind = {
+export const createServiceBindingKind = (limits: Partial<ServiceBindingLimits> = {}): ManagedKind => ({
   type: serviceBinding,
   forceAnnotation: FORCE_ANNOTATION,
-  settleMs: SETTLE_MS,
-  readSpec,
+  settleMs: limits.settleMs ?? SETTLE_MS,
+  readSpec: (object) => readSpec(object, limits),
   readDeparture,
   readState,
   statusOf,
-};
+});
 
-function readSpec(object: KubeObject): ManagedSpec {
+/** With the limits that hold where nobody has set others. */
+export const serviceBindingKind = createServiceBindingKind();
+
+function readSpec(object: KubeObject, limits: Partial<PolicyLimits>): ManagedSpec {
   const spec = fieldsOf(object.spec);
   const target = fieldsOf(spec.writeConnectionSecretToRef);
   const [namespace, name] = [textOf(target.namespace), textOf(target.name)];
   const secret = namespace && name ? { namespace, name, layout: layoutOf(spec) } : undefined;
   const rotation = spec.rotation === undefined ? undefined : fieldsOf(spec.rotation);
-  const { policy, warnings } = rotationPolicy(rotation, { field: "spec.rotation", publishes: secret !== undefined });
+  const { policy, warnings } = rotationPolicy(rotation, {
+    field: "spec.rotation",
+    publishes: secret !== undefined,
+    limits,
+  });
   const baseName = textOf(fieldsOf(spec.forProvider).name);
   if (baseName === undefined) throw new SpecProblem("spec.forProvider.name", "is required");
-  return { ...readDeparture(object), baseName, policy, windows: [], secret, warnings };
+  const windows = rotationWindows(rotation, "spec.rotation");
+  return { ...readDeparture(object), baseName, policy, windows, secret, warnings };
 }
 
 function readDeparture(object: KubeObject): DepartureSpec {

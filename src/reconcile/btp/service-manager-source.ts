@@ -7,18 +7,23 @@ import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Connection } from "../../providers/contract.ts";
 import type { HttpPort } from "../../providers/http-port.ts";
-import { parseServiceManagerCredentials } from "../../providers/service-manager/credentials.ts";
+import {
+  parseServiceManagerCredentials,
+  type ServiceManagerCredentials,
+} from "../../providers/service-manager/credentials.ts";
 import { connectServiceManager } from "../../providers/service-manager/service-manager.ts";
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
+import { CREDENTIALS_LABEL, holdFast } from "../managed/config-keeper.ts";
 import { deepMerge } from "../managed/deep-merge.ts";
 import type { FormerOutside } from "../managed/departure.ts";
 import type { DepartureSpec, ManagedSpec } from "../managed/managed-kind.ts";
-import type { Outside } from "../managed/pass.ts";
 import { type Fields, fieldsOf, itemsOf, textOf } from "../managed/read-fields.ts";
-import { SpecProblem } from "../managed/spec-problem.ts";
+import { ReferenceProblem, SpecProblem } from "../managed/spec-problem.ts";
+import type { Outside } from "../managed/workpiece.ts";
 
-const serviceInstances: ResourceType = {
+/** Upstream's kind; only read. */
+export const serviceInstances: ResourceType = {
   group: "account.btp.sap.crossplane.io",
   version: "v1alpha1",
   plural: "serviceinstances",
@@ -31,15 +36,28 @@ export interface ServiceManagerSourceOptions {
   readonly clock: Clock;
   readonly http: HttpPort;
   readonly fingerprinter: Fingerprinter;
+  /**
+   * The versions of a ProviderConfig and its Secret as the watches know them, see `versionOf`; undefined when one of them
+   * is not known, or not held yet. Absent: both are read every time.
+   */
+  readonly knownVersion?: (providerConfig: string) => string | undefined;
 }
+
+/** Which state of a ProviderConfig and of its Secret a connection was made from. */
+export const versionOf = (config: string, secret: string): string => `${config}/${secret}`;
+
+/** What the Secrets with Service Manager credentials are labelled with. */
+export const CREDENTIALS_OF = "btp";
 
 /**
  * Finds what a ServiceBinding needs: the Service Manager of its ProviderConfig, its service instance, its parameters. A
- * connection, and with it its token, lives as long as the Secret with its credentials is the same. Must not: write.
+ * connection, and with it its token, lives as long as the Secret with its credentials is the same. Both get a finalizer
+ * before they are used, so that whoever makes a key can get rid of it. Must not: write anything else.
  */
 export class ServiceManagerSource {
   readonly #options: ServiceManagerSourceOptions;
   readonly #connections = new Map<string, { readonly version: string; readonly connection: Connection }>();
+  readonly #connecting = new Map<string, Promise<Connection>>();
 
   constructor(options: ServiceManagerSourceOptions) {
     this.#options = options;
@@ -47,68 +65,95 @@ export class ServiceManagerSource {
 
   async resolve(object: KubeObject, spec: ManagedSpec, signal: AbortSignal): Promise<Outside> {
     const forProvider = fieldsOf(fieldsOf(object.spec).forProvider);
-    const connection = await this.#connect(spec.providerConfig, signal);
-    const instance = await this.#instanceOf(forProvider, signal);
+    const connection = await this.connect(spec.providerConfig, signal);
+    const instanceId = await this.#instanceOf(forProvider, signal);
     const parameters = await this.#parametersOf(forProvider, signal);
-    const made = { instance: instance.id, name: spec.baseName, parameters: JSON.stringify(parameters) };
+    const made = { instance: instanceId, name: spec.baseName, parameters: JSON.stringify(parameters) };
     return {
       connection,
-      instanceId: instance.id,
+      instanceId,
       parameters: new Redacted(parameters),
       // Keyed, because parameters may hold secrets.
       madeFrom: this.#options.fingerprinter.ofData(made),
-      describeInstance: async () => instance,
+      isComparable: (madeFrom) => this.#options.fingerprinter.isComparable(madeFrom),
     };
   }
 
   /** What is needed to let a resource go: parameters are not, and an instance that nobody finds any more is left out. */
   async resolveDeparture(object: KubeObject, spec: DepartureSpec, signal: AbortSignal): Promise<FormerOutside> {
-    const connection = await this.#connect(spec.providerConfig, signal);
+    const connection = await this.connect(spec.providerConfig, signal);
     try {
-      const { id } = await this.#instanceOf(fieldsOf(fieldsOf(object.spec).forProvider), signal);
-      return { connection, instanceId: id };
+      const instanceId = await this.#instanceOf(fieldsOf(fieldsOf(object.spec).forProvider), signal);
+      return { connection, instanceId };
     } catch (error) {
-      if (error instanceof SpecProblem) return { connection, instanceId: undefined };
+      if (error instanceof SpecProblem || error instanceof ReferenceProblem)
+        return { connection, instanceId: undefined };
       throw error;
     }
   }
 
-  async #connect(name: string, signal: AbortSignal): Promise<Connection> {
+  /** The Service Manager of a ProviderConfig. Of many who ask at the same time, one reads. */
+  async connect(name: string, signal: AbortSignal): Promise<Connection> {
+    const known = this.#knownConnection(name);
+    if (known) return known;
+    const underWay = this.#connecting.get(name);
+    if (underWay) return underWay;
+    const connecting = this.#readAndConnect(name, signal).finally(() => this.#connecting.delete(name));
+    this.#connecting.set(name, connecting);
+    return connecting;
+  }
+
+  /** The same for whoever makes no key there: nothing is held for it. */
+  async visit(name: string, signal: AbortSignal): Promise<Connection> {
+    const known = this.#knownConnection(name);
+    if (known) return known;
+    const { credentials } = await this.#readConfig(name, signal);
+    return connectServiceManager({ ...this.#options, credentials });
+  }
+
+  #knownConnection(name: string): Connection | undefined {
+    const known = this.#connections.get(name);
+    return known && known.version === this.#options.knownVersion?.(name) ? known.connection : undefined;
+  }
+
+  async #readConfig(
+    name: string,
+    signal: AbortSignal,
+  ): Promise<{ config: KubeObject; secret: KubeObject; credentials: ServiceManagerCredentials }> {
     const config = await this.#find(providerConfig, { name }, "spec.providerConfigRef", signal);
     const reference = fieldsOf(fieldsOf(fieldsOf(config.spec).serviceManagerSecret).secretRef);
     const field = `ProviderConfig ${name}: spec.serviceManagerSecret.secretRef`;
     const secret = await this.#secret(reference, field, signal);
-    const { uid = "", resourceVersion = "" } = secret.metadata;
+    return { config, secret, credentials: credentialsIn(secret, field, textOf(reference.key)) };
+  }
+
+  async #readAndConnect(name: string, signal: AbortSignal): Promise<Connection> {
+    const { kube } = this.#options;
+    const { config, secret, credentials } = await this.#readConfig(name, signal);
+    const labels = { [CREDENTIALS_LABEL]: CREDENTIALS_OF };
+    const heldConfig = await holdFast(kube, providerConfig, config, { signal });
+    const heldSecret = await holdFast(kube, secretType, secret, { labels, signal });
+    const version = versionOf(heldConfig.metadata.resourceVersion ?? "", heldSecret.metadata.resourceVersion ?? "");
     const known = this.#connections.get(name);
-    const version = `${uid}/${resourceVersion}`;
     if (known?.version === version) return known.connection;
-    const connection = connectServiceManager({
-      ...this.#options,
-      credentials: credentialsIn(secret, field, textOf(reference.key)),
-    });
+    const connection = connectServiceManager({ ...this.#options, credentials });
     this.#connections.set(name, { version, connection });
     return connection;
   }
 
-  async #instanceOf(
-    forProvider: Fields,
-    signal: AbortSignal,
-  ): Promise<{ id: string; name: string; offering: string; plan: string }> {
+  async #instanceOf(forProvider: Fields, signal: AbortSignal): Promise<string> {
     const id = textOf(forProvider.serviceInstanceId);
-    if (id !== undefined) return { id, name: "", offering: "", plan: "" };
+    if (id !== undefined) return id;
     const field = "spec.forProvider.serviceInstanceRef";
     const instance = await this.#referredInstance(forProvider, signal);
     const found = textOf(fieldsOf(fieldsOf(instance.status).atProvider).id);
     if (found === undefined) {
-      throw new SpecProblem(field, `the ServiceInstance ${instance.metadata.name} has no status.atProvider.id yet`);
+      throw new ReferenceProblem(
+        field,
+        `the ServiceInstance ${instance.metadata.name} has no status.atProvider.id yet`,
+      );
     }
-    const own = fieldsOf(fieldsOf(instance.spec).forProvider);
-    return {
-      id: found,
-      name: textOf(own.name) ?? instance.metadata.name,
-      offering: textOf(own.offeringName) ?? "",
-      plan: textOf(own.planName) ?? "",
-    };
+    return found;
   }
 
   async #referredInstance(forProvider: Fields, signal: AbortSignal): Promise<KubeObject> {
@@ -127,9 +172,9 @@ export class ServiceManagerSource {
     const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(",");
     const { items } = await this.#options.kube.list(serviceInstances, { labelSelector, signal });
     const [first, ...others] = items;
-    if (!first) throw new SpecProblem(field, "no ServiceInstance has these labels");
+    if (!first) throw new ReferenceProblem(field, "no ServiceInstance has these labels");
     if (others.length > 0)
-      throw new SpecProblem(field, `${items.length} ServiceInstances have these labels, one is needed`);
+      throw new ReferenceProblem(field, `${items.length} ServiceInstances have these labels, one is needed`);
     return first;
   }
 
@@ -142,7 +187,7 @@ export class ServiceManagerSource {
       const key = textOf(reference.key) ?? "";
       const encoded = fieldsOf(secret.data)[key];
       if (typeof encoded !== "string")
-        throw new SpecProblem(field, `the Secret ${secret.metadata.name} has no key "${key}"`);
+        throw new ReferenceProblem(field, `the Secret ${secret.metadata.name} has no key "${key}"`);
       parts.push(jsonObject(Buffer.from(encoded, "base64").toString(), field));
     }
     return deepMerge(...parts, fieldsOf(forProvider.parameters));
@@ -165,16 +210,12 @@ export class ServiceManagerSource {
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
       const where = ref.namespace === undefined ? ref.name : `${ref.namespace}/${ref.name}`;
-      throw new SpecProblem(field, `there is no ${type.kind} ${where}`, error);
+      throw new ReferenceProblem(field, `there is no ${type.kind} ${where}`, error);
     }
   }
 }
 
-function credentialsIn(
-  secret: KubeObject,
-  field: string,
-  key: string | undefined,
-): ReturnType<typeof parseServiceManagerCredentials> {
+function credentialsIn(secret: KubeObject, field: string, key: string | undefined): ServiceManagerCredentials {
   const data = Object.entries(fieldsOf(secret.data)).map(([key, value]) => [
     key,
     Buffer.from(String(value), "base64").toString(),
@@ -182,7 +223,7 @@ function credentialsIn(
   try {
     return parseServiceManagerCredentials(new Redacted(Object.fromEntries(data) as Record<string, string>), key);
   } catch (error) {
-    throw new SpecProblem(field, messageOf(error), error);
+    throw new ReferenceProblem(field, messageOf(error), error);
   }
 }
 
@@ -192,9 +233,9 @@ function jsonObject(text: string, field: string): Readonly<Record<string, unknow
   try {
     value = JSON.parse(text);
   } catch {
-    throw new SpecProblem(field, "does not hold JSON");
+    throw new ReferenceProblem(field, "does not hold JSON");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new SpecProblem(field, "does not hold a JSON object");
+    throw new ReferenceProblem(field, "does not hold a JSON object");
   return value as Readonly<Record<string, unknown>>;
 }

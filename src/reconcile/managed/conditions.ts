@@ -5,7 +5,14 @@ import type { Policy, State } from "../../engine/model.ts";
 import type { Condition } from "../../report/conditions.ts";
 
 /** What holds a rotation back although it is due or asked for. */
-export type Hold = "Frozen" | "ClockSkewed" | "WindowClosed" | "TooManyForced" | "AdoptionRefused" | "Paused";
+export type Hold =
+  | "Frozen"
+  | "ClockSkewed"
+  | "WindowClosed"
+  | "TooManyForced"
+  | "NotAllowed"
+  | "AdoptionRefused"
+  | "Paused";
 
 export interface Findings {
   readonly state: State;
@@ -17,6 +24,9 @@ export interface Findings {
   /** The last rotation brought the old credentials again. */
   readonly isIneffective: boolean;
 }
+
+/** Those that are there now and then among them. */
+export const CONDITION_TYPES: readonly string[] = ["Ready", "Synced", "RotationStatus", "RotationIneffective"];
 
 /** The conditions of a managed resource: the words that people read first. */
 export function conditionsOf(findings: Findings): readonly Condition[] {
@@ -56,6 +66,7 @@ const HOLDS: Readonly<Record<Hold, string>> = {
     "the clocks of this machine and of the API server differ by more than a minute: nothing is rotated or deleted",
   WindowClosed: "a rotation is due and waits for its window",
   TooManyForced: "too many rotations were forced within one ttl: the next one waits until a retired key is deleted",
+  NotAllowed: "what is due is not allowed by spec.managementPolicies",
   AdoptionRefused:
     "the key that crossplane.io/external-name points to belongs to somebody else: remove the annotation to get a key of its own",
   Paused: "paused (crossplane.io/paused)",

@@ -5,8 +5,10 @@ import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Connection } from "../../providers/contract.ts";
 import type { Outcome } from "../../runtime/workers.ts";
-import { type DepartureSpec, FINALIZER, type ManagedKind } from "./managed-kind.ts";
+import { ANNOTATIONS, type DepartureSpec, FINALIZER, type ManagedKind } from "./managed-kind.ts";
+import type { ManagedReporter } from "./managed-reporter.ts";
 import { ownerOf, seenKey } from "./marks.ts";
+import { united } from "./united.ts";
 
 /** The external system as a resource on its way out sees it. */
 export interface FormerOutside {
@@ -22,6 +24,7 @@ export interface DepartureOptions {
   readonly clusterId: string;
   readonly startedAt: number;
   readonly isSkewed: () => boolean;
+  readonly reporter: ManagedReporter;
   readonly object: KubeObject;
   readonly spec: DepartureSpec;
   readonly outside: FormerOutside;
@@ -44,7 +47,7 @@ export async function depart(options: DepartureOptions): Promise<Outcome> {
       policy: spec.deletionPolicy === "orphan" || !spec.may.delete ? "orphan" : "delete",
       now: clock.now(),
       settledAt: settledAt(options),
-      isPaused: false,
+      isPaused: object.metadata.annotations?.[ANNOTATIONS.paused] === "true",
       isSkewed: options.isSkewed(),
     });
     switch (next.kind) {
@@ -56,10 +59,11 @@ export async function depart(options: DepartureOptions): Promise<Outcome> {
         break;
       case "unmark":
         for (const id of next.ids) await outside.connection.mark(id, undefined, signal);
+        await options.reporter.keysOrphaned(object, next.ids, signal);
         seen = (seen ?? []).filter((key) => !next.ids.includes(key.id));
         break;
       case "wait":
-        return { kind: "recheck", at: next.until };
+        return Number.isFinite(next.until) ? { kind: "recheck", at: next.until } : { kind: "settled" };
       case "release":
         await release(options);
         return { kind: "settled" };
@@ -74,10 +78,13 @@ function settledAt({ kind, object, startedAt }: DepartureOptions): number {
   return Math.max(deletedAt, startedAt) + kind.settleMs;
 }
 
-/** All keys with our marks; those that the status knows and no list shows are asked for by id, since lists may lag. */
+/**
+ * All keys with our marks; those that the status knows and no list shows are asked for by id, since lists may lag. An
+ * instance that is gone has taken its keys along, but not those of another one that the resource had before.
+ */
 async function look({ kind, object, clusterId, outside, signal }: DepartureOptions): Promise<readonly SeenKey[]> {
   const { connection, instanceId } = outside;
-  if (instanceId !== undefined && (await connection.observeInstance(instanceId, signal)) === "gone") return [];
+  const isGone = instanceId !== undefined && (await connection.observeInstance(instanceId, signal)) === "gone";
   const owner = ownerOf(kind, object);
   const keys = new Map((await connection.listMarked({ clusterId, owner }, signal)).map((key) => [key.id, key]));
   const { active, pending, retired } = kind.readState(object);
@@ -85,13 +92,14 @@ async function look({ kind, object, clusterId, outside, signal }: DepartureOptio
     const unlisted = id === undefined || keys.has(id) ? undefined : await connection.observe(id, signal);
     if (unlisted) keys.set(unlisted.id, unlisted);
   }
-  return [...keys.values()].map((key) => seenKey(key, { clusterId, owner }));
+  const left = [...keys.values()].filter((key) => !isGone || key.instanceId !== instanceId);
+  return left.map((key) => seenKey(key, { clusterId, owner }));
 }
 
 async function removeAll(
   ids: readonly string[],
   seen: readonly SeenKey[],
-  { outside, signal }: DepartureOptions,
+  { object, outside, reporter, signal }: DepartureOptions,
 ): Promise<readonly SeenKey[]> {
   const gone = new Set<string>();
   const leaving = new Set<string>();
@@ -104,7 +112,9 @@ async function removeAll(
       problems.push(error);
     }
   }
-  if (problems.length > 0) throw problems[0];
+  const removed = seen.filter((key) => gone.has(key.id));
+  for (const { id, name } of removed) await reporter.keyDeleted(object, { id, name, cause: "departed" }, signal);
+  if (problems.length > 0) throw united(problems);
   return seen
     .filter((key) => !gone.has(key.id))
     .map((key) => (leaving.has(key.id) ? { ...key, state: "deleting" } : key));

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Decision } from "../../engine/model.ts";
+import type { Decision, State } from "../../engine/model.ts";
 import { Conflict, NotFound } from "../../kube/errors.ts";
 import type { KubeObject, ObjectRef } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
@@ -11,9 +11,12 @@ import type { Hold } from "./conditions.ts";
 import { depart, type FormerOutside, release } from "./departure.ts";
 import { keyName } from "./key-name.ts";
 import type { DepartureSpec, ManagedKind, ManagedSpec } from "./managed-kind.ts";
+import { ManagedReporter, type ManagedReporterOptions } from "./managed-reporter.ts";
 import { ownerOf } from "./marks.ts";
-import { type Outside, Pass, type PassOptions } from "./pass.ts";
+import { type PassOptions, runPass } from "./pass.ts";
+import { type Known, Rests } from "./rest.ts";
 import { StatusWriter } from "./status-writer.ts";
+import type { Outside } from "./workpiece.ts";
 
 export interface ManagedControllerOptions {
   readonly kind: ManagedKind;
@@ -27,7 +30,12 @@ export interface ManagedControllerOptions {
   readonly isSkewed: () => boolean;
   /** How often the outside is looked at though nothing asks for it. */
   readonly driftCheckMs: number;
+  /** What the watches know; absent: everything is asked for. */
+  readonly known?: Known | undefined;
+  readonly events?: ManagedReporterOptions["events"] | undefined;
+  readonly observer?: ManagedReporterOptions["observer"] | undefined;
   /** As in `PassOptions`. */
+  readonly starts?: PassOptions["starts"];
   readonly decide?: PassOptions["decide"];
   /** Finds the external system that a resource means. Throws `SpecProblem` and `ProviderError`. */
   readonly resolve: (object: KubeObject, spec: ManagedSpec, signal: AbortSignal) => Promise<Outside>;
@@ -40,89 +48,138 @@ const HOLDS: ReadonlySet<string> = new Set<Hold>([
   "ClockSkewed",
   "WindowClosed",
   "TooManyForced",
+  "NotAllowed",
   "AdoptionRefused",
   "Paused",
 ]);
 
-/** The reconcile of one managed kind: gather, one pass of the protocol, report. */
+/** The reconcile of one managed kind. */
 export function createManagedReconcile(options: ManagedControllerOptions): Reconcile {
-  const statusWriter = new StatusWriter(options);
-  /** On the clock that never goes back: a wall clock that was wrong for a while must not put off the next look. */
-  const lastLook = new Map<string, number>();
-  const startedTick = options.clock.monotonic();
+  const reconciler = new ManagedReconciler(options);
+  return (key, signal) => reconciler.reconcile(key, signal);
+}
 
-  async function attempt(object: KubeObject, signal: AbortSignal): Promise<Outcome> {
-    const { kind, publisher, clock } = options;
-    if (object.metadata.deletionTimestamp !== undefined) return leave(object, signal);
+/** Gather, one pass of the protocol, report. What it remembers saves requests; losing it costs nothing else. */
+class ManagedReconciler {
+  readonly #options: ManagedControllerOptions;
+  readonly #statusWriter: StatusWriter;
+  readonly #reporter: ManagedReporter;
+  readonly #rests: Rests;
+  /** On the clock that never goes back: a wall clock that was wrong for a while must not put off the next look. */
+  readonly #lastLook = new Map<string, { readonly uid: string; readonly tick: number }>();
+  readonly #startedTick: number;
+
+  constructor(options: ManagedControllerOptions) {
+    const { clock, events, observer } = options;
+    this.#options = options;
+    this.#statusWriter = new StatusWriter(options);
+    this.#reporter = new ManagedReporter({
+      ...(events && { events }),
+      ...(observer && { observer }),
+      nowAt: () => clock.now(),
+    });
+    this.#rests = new Rests({ clock, longestMs: options.driftCheckMs, known: options.known });
+    this.#startedTick = clock.monotonic();
+  }
+
+  async reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+    const { kube, kind } = this.#options;
+    const rested = this.#rests.outcome(key);
+    if (rested) return rested;
+    const ref = refOf(key);
+    let object: KubeObject;
+    try {
+      object = await kube.get(kind.type, ref, { signal });
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      this.#forget(key);
+      return { kind: "settled" };
+    }
+    try {
+      if (object.metadata.deletionTimestamp !== undefined) return await this.#leave(object, signal);
+      return await this.#attempt(key, object, signal);
+    } catch (error) {
+      this.#rests.forget(key);
+      if (!(error instanceof Conflict) && !signal.aborted) await this.#report(ref, error, signal);
+      throw error;
+    }
+  }
+
+  async #attempt(key: string, object: KubeObject, signal: AbortSignal): Promise<Outcome> {
+    const { kind, publisher, clock } = this.#options;
+    const statusWriter = this.#statusWriter;
+    const inputs = this.#rests.inputs(key);
     const spec = kind.readSpec(object);
-    const outside = await options.resolve(object, spec, signal);
+    const outside = await this.#options.resolve(object, spec, signal);
     const { uid = "" } = object.metadata;
-    const secret = spec.secret && (await publisher.read(spec.secret, ownerOf(kind, object), signal));
-    const driftCheckAt = driftCheckOf(object, spec);
-    const pass = new Pass({ ...options, statusWriter, object, spec, outside, secret, driftCheckAt, signal });
-    const result = await pass.run();
-    if (result.hasLooked) lastLook.set(uid, clock.monotonic());
+    const secret =
+      spec.secret &&
+      (this.#rests.secret(key, uid, spec.secret) ?? (await publisher.read(spec.secret, ownerOf(kind, object), signal)));
+    const driftCheckAt = this.#driftCheckOf(key, object, spec);
+    const common = { ...this.#options, statusWriter, reporter: this.#reporter, signal };
+    const result = await runPass({ ...common, object, spec, outside, secret, driftCheckAt });
+    if (result.hasLooked) this.#lastLook.set(key, { uid, tick: clock.monotonic() });
     const hold = holdOf(result.decision);
-    await statusWriter.write(result.object, { state: kind.readState(result.object), spec, hold, signal });
+    const state = kind.readState(result.object);
+    const { metadata } = await statusWriter.write(result.object, { state, spec, hold, signal });
+    const { resourceVersion = "" } = metadata;
+    this.#rests.remember(key, { uid, resourceVersion, spec, inputs, secret: result.secret, outcome: result.outcome });
     return result.outcome;
   }
 
-  /** A resource for which nothing was ever intended needs nobody outside to go. */
-  async function leave(object: KubeObject, signal: AbortSignal): Promise<Outcome> {
-    const { kind } = options;
-    const { sequence, active, pending, retired } = kind.readState(object);
-    if (sequence === 0 && !active && !pending && retired.length === 0) {
-      await release({ ...options, object, signal });
+  async #leave(object: KubeObject, signal: AbortSignal): Promise<Outcome> {
+    const { kind } = this.#options;
+    try {
+      const spec = kind.readDeparture(object);
+      const outside = await this.#options.resolveDeparture(object, spec, signal);
+      return await depart({ ...this.#options, reporter: this.#reporter, object, spec, outside, signal });
+    } catch (error) {
+      if (error instanceof Conflict || !isBlank(kind.readState(object))) throw error;
+      // Nothing says that there ever was a key: an outside that cannot be asked is no reason to stay. Should the status
+      // have been lost, the sweep finds what it knew.
+      await release({ ...this.#options, object, signal });
       return { kind: "settled" };
     }
-    const spec = kind.readDeparture(object);
-    const outside = await options.resolveDeparture(object, spec, signal);
-    return depart({ ...options, object, spec, outside, signal });
   }
 
   /** The first check after a start comes within the period, spread by UID, so that a restart is not a stampede. */
-  function driftCheckOf(object: KubeObject, { baseName }: ManagedSpec): number {
-    const { kind, driftCheckMs, clock } = options;
+  #driftCheckOf(key: string, object: KubeObject, { baseName }: ManagedSpec): number {
+    const { kind, clock, driftCheckMs } = this.#options;
     const { uid = "" } = object.metadata;
     const wallTimeOf = (tick: number): number => clock.now() + tick - clock.monotonic();
-    const lookedTick = lastLook.get(uid);
-    if (lookedTick !== undefined) return wallTimeOf(lookedTick + driftCheckMs);
+    const last = this.#lastLook.get(key);
+    if (last?.uid === uid) return wallTimeOf(last.tick + driftCheckMs);
     const { active } = kind.readState(object);
     // A status that speaks of a name from under another UID was restored: what it says is compared before it is used.
     const isRestored = active !== undefined && active.name !== keyName(baseName, uid, active.sequence);
-    return wallTimeOf(startedTick + (isRestored ? 0 : jitter(uid, driftCheckMs)));
+    return wallTimeOf(this.#startedTick + (isRestored ? 0 : jitter(uid, driftCheckMs)));
   }
 
   /** What went wrong is said on the resource itself, once; the same problem again writes nothing. */
-  async function report(ref: ObjectRef, problem: unknown, signal: AbortSignal): Promise<void> {
-    const { kind, kube, logger } = options;
+  async #report(ref: ObjectRef, problem: unknown, signal: AbortSignal): Promise<void> {
+    const { kube, kind, logger } = this.#options;
+    this.#reporter.countFailure(problem);
     try {
       const object = await kube.get(kind.type, ref, { signal });
       const spec = specOf(kind, object);
-      await statusWriter.write(object, { state: kind.readState(object), spec, problem, signal });
+      const state = kind.readState(object);
+      const written = await this.#statusWriter.write(object, { state, spec, problem, signal });
+      if (written !== object) await this.#reporter.failed(written, problem, signal);
     } catch (error) {
       if (!(error instanceof Conflict) && !(error instanceof NotFound))
         logger.warn("a problem could not be reported", { error });
     }
   }
 
-  return async (key, signal) => {
-    const ref = refOf(key);
-    let object: KubeObject;
-    try {
-      object = await options.kube.get(options.kind.type, ref, { signal });
-    } catch (error) {
-      if (error instanceof NotFound) return { kind: "settled" };
-      throw error;
-    }
-    try {
-      return await attempt(object, signal);
-    } catch (error) {
-      if (!(error instanceof Conflict) && !signal.aborted) await report(ref, error, signal);
-      throw error;
-    }
-  };
+  #forget(key: string): void {
+    this.#rests.forget(key);
+    this.#lastLook.delete(key);
+  }
 }
+
+/** Nothing was ever intended, as far as the resource tells. */
+const isBlank = ({ sequence, active, pending, retired, externalName }: State): boolean =>
+  sequence === 0 && !active && !pending && retired.length === 0 && externalName === undefined;
 
 function holdOf(decision: Decision): Hold | undefined {
   return decision.kind === "wait" && HOLDS.has(decision.reason) ? (decision.reason as Hold) : undefined;

@@ -1,4 +1,4 @@
-import type { Policy, State } from "../../engine/model.ts";
+import type { Permissions, Policy, State } from "../../engine/model.ts";
 import type { MaintenanceWindow } from "../../engine/windows.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import type { SecretLayout } from "../../publish/connection-data.ts";
@@ -25,8 +25,7 @@ export interface ManagedKind {
 export interface DepartureSpec {
   readonly providerConfig: string;
   readonly deletionPolicy: "delete" | "orphan";
-  /** What managementPolicies allow. */
-  readonly may: { readonly create: boolean; readonly delete: boolean };
+  readonly may: Permissions;
 }
 
 export interface ManagedSpec extends DepartureSpec {
@@ -49,6 +48,10 @@ interface SecretTarget {
 export type LayoutSpec =
   | Exclude<SecretLayout, { kind: "sap-kubernetes" }>
   | { readonly kind: "sap-kubernetes"; readonly key?: string };
+
+/** Names a layout: a Secret that is laid out otherwise is written again. */
+export const layoutName = ({ kind, ...rest }: LayoutSpec): string =>
+  "key" in rest && rest.key !== undefined ? `${kind}/${rest.key}` : kind;
 
 /** Marks and annotations that Keyturn itself puts on resources and Secrets. */
 export const ANNOTATIONS = {

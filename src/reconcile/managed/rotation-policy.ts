@@ -9,7 +9,7 @@ export interface PolicyLimits {
   readonly minFrequencyMs: number;
 }
 
-const DEFAULT_LIMITS: PolicyLimits = { minFrequencyMs: 60_000 };
+const MIN_FREQUENCY_MS = 60_000;
 const MAX_FORCED = 5;
 
 /**
@@ -18,11 +18,12 @@ const MAX_FORCED = 5;
  */
 export function rotationPolicy(
   rotation: Fields | undefined,
-  options: { readonly field: string; readonly publishes: boolean; readonly limits?: PolicyLimits },
+  options: { readonly field: string; readonly publishes: boolean; readonly limits?: Partial<PolicyLimits> },
 ): { readonly policy: Policy; readonly warnings: readonly string[] } {
   const common = { forcedOverlapMs: DEFAULT_FORCED_OVERLAP_MS, maxForced: MAX_FORCED, publishes: options.publishes };
   if (rotation === undefined) return { policy: { ...common, frequencyMs: Infinity, ttlMs: undefined }, warnings: [] };
-  const { field, limits = DEFAULT_LIMITS } = options;
+  const { field } = options;
+  const minFrequencyMs = options.limits?.minFrequencyMs ?? MIN_FREQUENCY_MS;
   for (const name of ["ttl", "frequency"]) {
     if (textOf(rotation[name]) === undefined) {
       throw new SpecProblem(
@@ -33,8 +34,8 @@ export function rotationPolicy(
   }
   const ttlMs = durationOf(`${field}.ttl`, rotation.ttl);
   const frequencyMs = durationOf(`${field}.frequency`, rotation.frequency);
-  if (frequencyMs < limits.minFrequencyMs) {
-    throw new SpecProblem(`${field}.frequency`, `must be at least ${formatDuration(limits.minFrequencyMs)}`);
+  if (frequencyMs < minFrequencyMs) {
+    throw new SpecProblem(`${field}.frequency`, `must be at least ${formatDuration(minFrequencyMs)}`);
   }
   if (ttlMs < frequencyMs) {
     throw new SpecProblem(

@@ -3,8 +3,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { State } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
-import { mergeConditions, type StoredCondition } from "../../report/conditions.ts";
-import { conditionsOf, type Hold } from "./conditions.ts";
+import { type Condition, mergeConditions, type StoredCondition } from "../../report/conditions.ts";
+import { CONDITION_TYPES, conditionsOf, type Hold } from "./conditions.ts";
 import type { ManagedKind, ManagedSpec } from "./managed-kind.ts";
 import { fieldsOf, itemsOf } from "./read-fields.ts";
 
@@ -53,14 +53,28 @@ export class StatusWriter {
       hold,
       isIneffective: state.postponedUntil !== undefined,
     });
-    const conditions = mergeConditions(stored, wanted, {
+    const conditions = mergeConditions(stored, whileMaking(stored, wanted, state), {
       nowAt: this.#clock.now(),
       generation: object.metadata.generation,
+      ours: CONDITION_TYPES,
     });
     // Without a policy the dates of retired keys cannot be computed anew: what is there stays.
     const fields = spec ? this.#kind.statusOf(state, spec.policy) : fieldsOf(object.status);
     return withoutAbsent({ ...fields, conditions });
   }
+}
+
+/** A problem stands until the key that it kept from being made is there: half-way there it is not solved yet. */
+function whileMaking(
+  stored: readonly StoredCondition[],
+  wanted: readonly Condition[],
+  { pending, isDeleting }: State,
+): readonly Condition[] {
+  const problem = stored.find(({ type, status }) => type === "Synced" && status === "False");
+  if (!problem || !pending || isDeleting) return wanted;
+  const { type, status, reason, message } = problem;
+  const kept: Condition = { type, status, reason, ...(message !== undefined && { message }) };
+  return wanted.map((condition) => (condition.type === type && condition.status === "True" ? kept : condition));
 }
 
 /** JSON has no undefined: what is absent must not be there at all, or nothing ever compares equal. */

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { after, test } from "node:test";
 import { ManualClock, settle } from "../../base/manual-clock.ts";
 import { seededRandom } from "../../base/random.ts";
+import { controlPages } from "../service-manager/control-requests.ts";
 import { type ServedSandbox, startSandbox } from "./serve-sandbox.ts";
 
 const clock = new ManualClock();
@@ -157,6 +158,34 @@ test("people add, change and remove instances, bindings, plans and tokens with c
   assert.equal((await make("c")).status, 401);
   assert.equal((await call("DELETE", "/sandbox/instances/db")).status, 200);
   assert.equal((await call("GET", "/sandbox/nothing")).status, 404);
+});
+
+test("people get a further client with curl, and the list of what there is", async () => {
+  const { status, body } = await call("POST", "/sandbox/clients", { json: { plan: "service-operator-access" } });
+  assert.deepEqual([status, body.sm_url], [200, served.url]);
+  const further = { ...served, credentials: body as typeof served.credentials };
+  const { token } = await tokenOf(further);
+  assert.equal((await call("GET", "/v1/service_bindings", { token })).status, 403);
+  for (const json of [{ plan: "free" }, { certificate: "not one" }, { certificate: 1 }]) {
+    assert.equal((await call("POST", "/sandbox/clients", { json })).status, 400, JSON.stringify(json));
+  }
+  const certificate = "-----BEGIN CERTIFICATE-----\nR0hJ\n-----END CERTIFICATE-----\n";
+  const { body: issued } = await call("POST", "/sandbox/clients", { json: { certificate } });
+  const holder = { ...served, credentials: issued as typeof served.credentials };
+  assert.equal((await tokenOf(holder, { "x-forwarded-client-cert": "R0hJ" })).status, 200);
+  const { controls } = (await call("GET", "/sandbox/")).body;
+  assert.deepEqual(controls, controlPages);
+});
+
+test("every control that the list names is there", async () => {
+  for (const { request } of controlPages) {
+    const [methods = "", path = ""] = request.split(" ");
+    for (const method of methods.split("|")) {
+      const body = method === "GET" || method === "DELETE" ? {} : { json: {} };
+      const { body: answer } = await call(method, path, body);
+      assert.notEqual(answer.description, "the sandbox has no such control", request);
+    }
+  }
 });
 
 test("another sandbox goes on from a snapshot, with the same credentials", async () => {

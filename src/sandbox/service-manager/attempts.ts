@@ -1,3 +1,4 @@
+import { firstDue } from "../ground/ground.ts";
 import { bind, unbind } from "./broker.ts";
 import type { Problem } from "./exchange.ts";
 import type {
@@ -24,14 +25,7 @@ export async function waitFor(world: SandboxWorld, attempt: Attempt, isThere: ()
   for (catchUp(world); !isThere(); catchUp(world)) await world.until(attempt.dueTick);
 }
 
-function nextDue(world: SandboxWorld): Attempt | undefined {
-  const now = world.tick();
-  let best: Attempt | undefined;
-  for (const attempt of world.attempts.values()) {
-    if (attempt.dueTick <= now && (!best || attempt.dueTick < best.dueTick)) best = attempt;
-  }
-  return best;
-}
+const nextDue = (world: SandboxWorld): Attempt | undefined => firstDue(world.attempts.values(), world.tick());
 
 function step(world: SandboxWorld, attempt: Attempt): void {
   const instance = world.instances.get(attempt.instanceId);

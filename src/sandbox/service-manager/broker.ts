@@ -1,6 +1,7 @@
+import { spend, strikes } from "../controls/settings.ts";
+import type { AccountCredentials } from "../ground/account-store.ts";
 import type { Problem } from "./exchange.ts";
-import type { AccountCredentials, AccountRecord, InstanceRecord } from "./records.ts";
-import { spend, strikes } from "./switches.ts";
+import type { InstanceRecord } from "./records.ts";
 import type { SandboxWorld } from "./world.ts";
 
 /**
@@ -18,10 +19,7 @@ export function bind(
   if (instance.bindingQuota !== null && world.accounts.holderCount(instance.id) >= instance.bindingQuota) {
     return { problem: brokerProblem(world, "bind", 400, `quota of ${instance.bindingQuota} bindings is used up`) };
   }
-  const shared = instance.sameCredentials ? world.accounts.first(instance.id) : undefined;
-  const account = shared ?? openAccount(world, instance.id);
-  world.accounts.hold(account, bindingId);
-  return { credentials: account.credentials };
+  return { credentials: world.accounts.open(world, instance.id, bindingId, instance.sameCredentials) };
 }
 
 /** Unbinding what was never bound is a success: brokers say 410, and the Service Manager takes that for done. */
@@ -29,17 +27,6 @@ export function unbind(world: SandboxWorld, instance: InstanceRecord, bindingId:
   if (fails(world, instance, "unbind")) return brokerProblem(world, "unbind", instance.brokerFailureStatus);
   world.accounts.release(bindingId);
   return undefined;
-}
-
-function openAccount(world: SandboxWorld, instanceId: string): AccountRecord {
-  const username = `user-${Buffer.from(world.random.bytes(8)).toString("hex")}`;
-  const password = world.secret();
-  const hostname = `${instanceId}.db.sandbox.internal`;
-  const port = "5432";
-  const uri = `postgres://${username}:${password}@${hostname}:${port}/main`;
-  const account: AccountRecord = { instanceId, credentials: { username, password, hostname, port, uri }, holders: [] };
-  world.accounts.add(account);
-  return account;
 }
 
 function fails(world: SandboxWorld, instance: InstanceRecord, request: "bind" | "unbind"): boolean {

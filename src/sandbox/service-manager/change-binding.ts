@@ -1,19 +1,11 @@
+import { spend, strikes } from "../controls/settings.ts";
+import { isObject, type Json, jsonAnswer, type SandboxRequest, type SandboxResponse } from "../http/exchange.ts";
 import { settleOperation } from "./attempts.ts";
 import { labelValues } from "./create-binding.ts";
 import { deletionInProgress, isBeingDeleted, missing } from "./delete-binding.ts";
-import {
-  badRequest,
-  bodyObject,
-  errorAnswer,
-  isObject,
-  type Json,
-  jsonAnswer,
-  type SandboxRequest,
-  type SandboxResponse,
-} from "./exchange.ts";
+import { badRequest, bodyObject, errorAnswer } from "./exchange.ts";
 import type { BindingRecord, Labels } from "./records.ts";
 import { renderBinding } from "./rendering.ts";
-import { spend, strikes } from "./switches.ts";
 import type { SandboxWorld } from "./world.ts";
 
 interface LabelChange {

@@ -1,90 +1,62 @@
 import {
-  badRequest,
-  errorAnswer,
-  isObject,
-  jsonAnswer,
-  Refusal,
-  type SandboxRequest,
-  type SandboxResponse,
-} from "./exchange.ts";
-import type { InstanceRecord } from "./records.ts";
+  badControl,
+  type ControlActions,
+  type ControlPage,
+  chosenId,
+  commonActions,
+  fitting,
+  known,
+  sentJson,
+} from "../controls/control-actions.ts";
+import { isObject, type SandboxRequest } from "../http/exchange.ts";
+import type { ClientPlan, InstanceRecord } from "./records.ts";
 import type { LiveBinding, PendingCreate, SandboxServiceManager } from "./sandbox-service-manager.ts";
-import { type Parsed, parseInstanceSettings, parseSwitches } from "./switches.ts";
+import { parseInstanceSettings, parseSwitches } from "./switches.ts";
 
-export interface ControlRequests {
-  handle(request: SandboxRequest): SandboxResponse;
-}
+/** The controls for people with curl, as the help shows them. */
+export const controlPages: readonly ControlPage[] = [
+  { request: "GET /sandbox/", what: "this list" },
+  { request: "GET /sandbox/state", what: "bindings, pending creates, instances, switches; no credentials" },
+  { request: "GET|PATCH|DELETE /sandbox/switches", what: "what goes wrong: see, change, reset" },
+  {
+    request: "PUT|DELETE /sandbox/instances/ID",
+    what: "add or change a service instance; remove it with its bindings",
+  },
+  { request: "DELETE /sandbox/bindings/ID", what: "gone at once, behind every client's back" },
+  {
+    request: "POST /sandbox/clients",
+    what: "a further client, of a plan or a certificate (PEM); the answer is its credentials",
+  },
+  { request: "PATCH /sandbox/clients/ID", what: '{"plan": "subaccount-admin" or "service-operator-access"}' },
+  { request: "DELETE /sandbox/tokens", what: "every token is invalid from now on" },
+  { request: "GET|DELETE /sandbox/requests", what: "requests counted by client and outcome; start anew" },
+  { request: "POST /sandbox/authenticate", what: "do these credentials of a binding work?" },
+];
 
-/**
- * The controls for people with curl, under `/sandbox/`:
- *
- *     GET /sandbox/state                      bindings, pending creates, instances, switches (no credentials)
- *     GET|PATCH|DELETE /sandbox/switches      see, change, reset
- *     PUT|DELETE /sandbox/instances/{id}      add or change, remove with all bindings
- *     DELETE /sandbox/bindings/{id}           gone at once, behind every client's back
- *     PATCH /sandbox/clients/{id}             {"plan": "subaccount-admin" | "service-operator-access"}
- *     DELETE /sandbox/tokens                  all invalid from now on
- *     GET|DELETE /sandbox/requests            counts, start anew
- *     POST /sandbox/authenticate              do these credentials work?
- *
- * No log-in is asked for: the sandbox listens on loopback only, and guards nothing that is real.
- */
-export function createControlRequests(sandbox: SandboxServiceManager): ControlRequests {
-  return {
-    handle(request) {
-      try {
-        const [, , resource = "", ...rest] = request.path.split("/");
-        const id = decoded(rest.join("/"));
-        const action = actions[`${request.method} ${resource}${id === "" ? "" : "/{id}"}`];
-        if (!action) throw new Refusal(404, "NotFound", "the sandbox has no such control");
-        return jsonAnswer(200, action({ sandbox, id, request }) ?? {});
-      } catch (error) {
-        if (error instanceof Refusal) return errorAnswer(error.problem);
-        throw error;
-      }
-    },
-  };
-}
-
-interface Call {
-  readonly sandbox: SandboxServiceManager;
-  readonly id: string;
-  readonly request: SandboxRequest;
-}
-
-const actions: Readonly<Record<string, (call: Call) => object | undefined>> = Object.assign(Object.create(null), {
-  "GET state": ({ sandbox }: Call) => stateOf(sandbox),
-  "GET switches": ({ sandbox }: Call) => sandbox.controls.switches(),
-  "PATCH switches"({ sandbox, request }: Call) {
-    sandbox.controls.set(fitting(parseSwitches(parsed(request))));
+export const controlActions: ControlActions<SandboxServiceManager> = {
+  ...commonActions<SandboxServiceManager>(controlPages),
+  "GET state": ({ sandbox }) => stateOf(sandbox),
+  "PATCH switches"({ sandbox, request }) {
+    sandbox.controls.set(fitting(parseSwitches(sentJson(request))));
     return sandbox.controls.switches();
   },
-  "DELETE switches"({ sandbox }: Call) {
-    sandbox.controls.resetSwitches();
-    return sandbox.controls.switches();
+  "PUT instances/{id}": ({ sandbox, id, request }) =>
+    sandbox.controls.putInstance(fitting(parseInstanceSettings(sentJson(request))), chosenId(id)),
+  "DELETE instances/{id}": ({ sandbox, id }) => known(sandbox.controls.removeInstance(id)),
+  "DELETE bindings/{id}": ({ sandbox, id }) => known(sandbox.controls.removeBinding(id)),
+  "POST clients"({ sandbox, request }) {
+    const url = `http://${request.headers.host ?? "127.0.0.1"}`;
+    return sandbox.controls.issueClient(url, {
+      ...certificateIn(request),
+      plan: planIn(request) ?? "subaccount-admin",
+    });
   },
-  "PUT instances/{id}"({ sandbox, id, request }: Call) {
-    if (!/^[A-Za-z0-9._~-]{1,100}$/.test(id)) throw badRequest("an instance's id consists of letters, digits and ._~-");
-    return sandbox.controls.putInstance(fitting(parseInstanceSettings(parsed(request))), id);
-  },
-  "DELETE instances/{id}": ({ sandbox, id }: Call) => known(sandbox.controls.removeInstance(id)),
-  "DELETE bindings/{id}": ({ sandbox, id }: Call) => known(sandbox.controls.removeBinding(id)),
-  "PATCH clients/{id}"({ sandbox, id, request }: Call) {
-    const value = parsed(request);
-    const plan = isObject(value) ? value.plan : undefined;
-    if (plan !== "subaccount-admin" && plan !== "service-operator-access") {
-      throw badRequest("plan is subaccount-admin or service-operator-access");
-    }
+  "PATCH clients/{id}"({ sandbox, id, request }) {
+    const plan = planIn(request);
+    if (!plan) throw badPlan();
     return known(sandbox.controls.setClientPlan(id, plan));
   },
-  "DELETE tokens": ({ sandbox }: Call) => sandbox.controls.revokeTokens(),
-  "GET requests": ({ sandbox }: Call) => ({ requests: sandbox.requestLog() }),
-  "DELETE requests": ({ sandbox }: Call) => sandbox.clearRequestLog(),
-  "POST authenticate"({ sandbox, request }: Call) {
-    const value = parsed(request);
-    return { works: isObject(value) && sandbox.authenticate(value) };
-  },
-});
+};
 
 interface SandboxState {
   readonly bindings: readonly LiveBinding[];
@@ -102,27 +74,21 @@ function stateOf(sandbox: SandboxServiceManager): SandboxState {
   };
 }
 
-function known(isKnown: boolean): undefined {
-  if (!isKnown) throw new Refusal(404, "NotFound", "the sandbox knows nothing under this id");
+const badPlan = () => badControl("plan is subaccount-admin or service-operator-access");
+
+function planIn(request: SandboxRequest): ClientPlan | undefined {
+  const value = sentJson(request);
+  const plan = isObject(value) ? value.plan : undefined;
+  if (plan !== undefined && plan !== "subaccount-admin" && plan !== "service-operator-access") throw badPlan();
+  return plan;
 }
 
-function fitting<T>(result: Parsed<T>): Partial<T> {
-  if (result.kind === "fits") return result.value;
-  throw badRequest(`unknown, or of the wrong kind: ${result.keys.map((key) => key.slice(0, 60)).join(", ")}`);
-}
-
-function parsed(request: SandboxRequest): unknown {
-  try {
-    return JSON.parse(request.body || "{}");
-  } catch {
-    throw badRequest("the body is not JSON");
+function certificateIn(request: SandboxRequest): { readonly certificate?: string } {
+  const value = sentJson(request);
+  const certificate = isObject(value) ? value.certificate : undefined;
+  if (certificate === undefined) return {};
+  if (typeof certificate !== "string" || !certificate.startsWith("-----BEGIN CERTIFICATE-----")) {
+    throw badControl("certificate is a certificate in PEM form");
   }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw badRequest("the path is not well-formed");
-  }
+  return { certificate };
 }

@@ -58,7 +58,7 @@ export function createControls(world: SandboxWorld, catchUp: () => void): Sandbo
       const client = [...world.clients.values()].find(({ proof }) => "secret" in proof);
       return client && credentialsOf(client, url);
     },
-    issueClient: (url, client = {}) => caughtUp(() => credentialsOf(issueClient(world, client), url)),
+    issueClient: (url, client = {}) => caughtUp(() => credentialsOf(issueClient(world, client), url, client.certUrl)),
     setClientPlan(clientId, plan) {
       const client = world.clients.get(clientId);
       if (client) client.plan = plan;

@@ -1,16 +1,13 @@
-import { begin, catchUp, notFound, settleOperation, waitFor } from "./attempts.ts";
 import {
-  badRequest,
-  bodyObject,
-  errorAnswer,
   isObject,
   type Json,
   type JsonObject,
   jsonAnswer,
-  type Problem,
   type SandboxRequest,
   type SandboxResponse,
-} from "./exchange.ts";
+} from "../http/exchange.ts";
+import { begin, catchUp, notFound, settleOperation, waitFor } from "./attempts.ts";
+import { badRequest, bodyObject, errorAnswer, type Problem } from "./exchange.ts";
 import type { CreateAttempt, Labels, Mode, OperationRecord } from "./records.ts";
 import { renderBinding } from "./rendering.ts";
 import type { SandboxWorld } from "./world.ts";

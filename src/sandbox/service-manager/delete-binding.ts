@@ -1,6 +1,7 @@
+import { jsonAnswer, type SandboxRequest, type SandboxResponse } from "../http/exchange.ts";
 import { begin, catchUp, notFound, settleOperation, waitFor } from "./attempts.ts";
 import { accepted, modeOf } from "./create-binding.ts";
-import { errorAnswer, jsonAnswer, type Problem, type SandboxRequest, type SandboxResponse } from "./exchange.ts";
+import { errorAnswer, type Problem } from "./exchange.ts";
 import type { BindingRecord, DeleteAttempt, Mode, OperationRecord } from "./records.ts";
 import type { SandboxWorld } from "./world.ts";
 

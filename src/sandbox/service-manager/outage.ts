@@ -1,18 +1,12 @@
-import { errorAnswer, jsonAnswer, type SandboxResponse } from "./exchange.ts";
-import { spend, strikes } from "./switches.ts";
+import { meetOutage } from "../controls/common-switches.ts";
+import { jsonAnswer, type SandboxResponse } from "../http/exchange.ts";
+import { errorAnswer } from "./exchange.ts";
 import type { SandboxWorld } from "./world.ts";
 
 /** The answer every request gets while the outage that was switched on lasts, or undefined. Without any other effect. */
 export function outageAnswer(world: SandboxWorld, isTokenRequest: boolean): SandboxResponse | undefined {
-  const { outage, outageScope, outageRequests } = world.switches;
-  const isMeant = outageScope === "all" || outageScope === (isTokenRequest ? "token" : "api");
-  if (outage === "none" || !isMeant || !strikes(outageRequests)) return undefined;
-  const left = spend(outageRequests);
-  const isOver = left === 0;
-  world.switches = {
-    ...world.switches,
-    ...(isOver ? { outage: "none", outageRequests: "always" } : { outageRequests: left }),
-  };
+  const outage = meetOutage(world, isTokenRequest);
+  if (outage === "none") return undefined;
   if (outage === "unavailable") {
     return errorAnswer({
       status: 503,

@@ -1,10 +1,11 @@
+import { spend, strikes } from "../controls/settings.ts";
+import { jsonAnswer, type SandboxRequest, type SandboxResponse } from "../http/exchange.ts";
 import { notFound } from "./attempts.ts";
 import { missing } from "./delete-binding.ts";
-import { errorAnswer, jsonAnswer, Refusal, type SandboxRequest, type SandboxResponse } from "./exchange.ts";
+import { errorAnswer, Refusal } from "./exchange.ts";
 import { type Criterion, meets, parseFieldQuery, parseLabelQuery } from "./query.ts";
 import type { BindingRecord, InstanceRecord } from "./records.ts";
 import { renderBinding, renderInstance, renderOperation } from "./rendering.ts";
-import { spend, strikes } from "./switches.ts";
 import type { SandboxWorld } from "./world.ts";
 
 const DEFAULT_PAGE = 50;

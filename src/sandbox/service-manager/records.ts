@@ -1,4 +1,8 @@
-import type { JsonObject, Problem } from "./exchange.ts";
+import type { AccountCredentials, AccountRecord } from "../ground/account-store.ts";
+import type { GroundSnapshot } from "../ground/ground.ts";
+import type { Tombstone } from "../ground/record-store.ts";
+import type { JsonObject } from "../http/exchange.ts";
+import type { Problem } from "./exchange.ts";
 import type { InstanceSettings, Switches } from "./switches.ts";
 
 /**
@@ -38,21 +42,6 @@ export interface BindingRecord {
   ready: boolean;
   credentials?: AccountCredentials;
   lastOperation: OperationRecord;
-}
-
-export type AccountCredentials = {
-  readonly username: string;
-  readonly password: string;
-  readonly hostname: string;
-  readonly port: string;
-  readonly uri: string;
-};
-
-/** A login at the service behind the broker; it works as long as a binding holds it. */
-export interface AccountRecord {
-  readonly instanceId: string;
-  readonly credentials: AccountCredentials;
-  readonly holders: string[];
 }
 
 export interface InstanceRecord extends InstanceSettings {
@@ -109,24 +98,16 @@ export interface TokenRecord {
   readonly expiresTick: number;
 }
 
-export interface Tombstone {
-  readonly binding: BindingRecord;
-  readonly untilTick: number;
-}
-
 /** Everything, key material included: whoever keeps it keeps it as privately as the credentials themselves. */
-export interface SandboxSnapshot {
+export interface SandboxSnapshot extends GroundSnapshot {
   readonly version: 1;
-  readonly tick: number;
-  readonly savedAt: number;
-  readonly nextSequence: number;
   readonly switches: Switches;
   readonly clients: readonly ClientRecord[];
   readonly tokens: readonly TokenRecord[];
   readonly instances: readonly InstanceRecord[];
   readonly accounts: readonly AccountRecord[];
   readonly bindings: readonly BindingRecord[];
-  readonly tombstones: readonly Tombstone[];
+  readonly tombstones: readonly Tombstone<BindingRecord>[];
   readonly operations: readonly OperationRecord[];
   readonly deleted: readonly (readonly [id: string, tick: number])[];
   readonly attempts: readonly Attempt[];

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { AnswerLost } from "./exchange.ts";
+import { AnswerLost } from "../http/exchange.ts";
 import { after, type ReferenceCase, runCases } from "./sandbox.fixture.ts";
 
 /** What the reference says of log-ins, of making bindings and of operations, sentence by sentence. */
 const asynchronous = { broker: "asynchronous", brokerLatencyMs: 100, brokerWorkMs: 1000 } as const;
 const slow = { brokerLatencyMs: 100 } as const;
+const pem = (content: string): string =>
+  `-----BEGIN CERTIFICATE-----\n${Buffer.from(content).toString("base64")}\n-----END CERTIFICATE-----\n`;
 
 const credentials: readonly ReferenceCase[] = [
   {
@@ -17,12 +19,13 @@ const credentials: readonly ReferenceCase[] = [
   {
     reason: "x509 {clientid, certificate, key, certurl, sm_url}: no secret, the certificate stands for it",
     async check({ sandbox, getToken }) {
-      const issued = sandbox.controls.issueClient("http://x", { certificate: "certificate A" });
+      const [own, other] = [pem("certificate A"), pem("certificate B")];
+      const issued = sandbox.controls.issueClient("http://x", { certificate: own });
       assert.ok("certurl" in issued && !("clientsecret" in issued));
       const form = { grant_type: "client_credentials", client_id: issued.clientid };
-      assert.equal((await getToken(form, "certificate A")).status, 200);
-      assert.equal((await getToken(form, "certificate B")).status, 401);
-      assert.equal((await getToken({ ...form, client_secret: "certificate A" })).status, 401);
+      assert.equal((await getToken(form, own)).status, 200);
+      assert.equal((await getToken(form, other)).status, 401);
+      assert.equal((await getToken({ ...form, client_secret: own })).status, 401);
     },
   },
   {

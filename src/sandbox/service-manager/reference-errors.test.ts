@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { AnswerLost } from "./exchange.ts";
-import { type ReferenceCase, runCases } from "./sandbox.fixture.ts";
+import { AnswerLost } from "../http/exchange.ts";
+import { after, type ReferenceCase, runCases } from "./sandbox.fixture.ts";
 import type { Switches } from "./switches.ts";
 
 /** What the reference says of errors and outages, sentence by sentence. */
@@ -114,6 +114,20 @@ const errors: readonly ReferenceCase[] = [
       await assert.rejects(create("a"), AnswerLost);
       assert.equal(sandbox.liveBindings().length, 1);
       assert.equal((await create("a")).status, 409);
+    },
+  },
+  {
+    reason: "an answer that takes long: the request has had its effect by the time the client has given up",
+    switches: { latencyMs: 500 },
+    async check({ clock, create, sandbox }) {
+      const leaving = new AbortController();
+      const given = create("a", { signal: leaving.signal });
+      given.catch(() => {});
+      await clock.advance(499);
+      leaving.abort();
+      await assert.rejects(given, AnswerLost);
+      assert.equal(sandbox.liveBindings()[0]?.credentialsWork, true);
+      assert.equal((await after(clock, 500, create("b"))).status, 201);
     },
   },
   {

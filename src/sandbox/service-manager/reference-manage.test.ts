@@ -26,6 +26,22 @@ const reading: readonly ReferenceCase[] = [
     },
   },
   {
+    reason: "an instance names its plan, the plan its offering, and both say what the broker calls them",
+    instance: { name: "orders-db", offering: "postgresql", plan: "small" },
+    async check({ call, instanceId }) {
+      const read = async (path: string) => (await call("GET", path)).body;
+      const instance = await read(`/v1/service_instances/${instanceId}`);
+      const plan = await read(`/v1/service_plans/${instance.service_plan_id}`);
+      const offering = await read(`/v1/service_offerings/${plan.service_offering_id}`);
+      assert.deepEqual([instance.name, plan.catalog_name, offering.catalog_name], ["orders-db", "small", "postgresql"]);
+      assert.deepEqual(offering.tags, ["postgresql", "sandbox"]);
+      for (const path of ["/v1/service_plans/none", "/v1/service_offerings/none"]) {
+        const { status, body } = await call("GET", path);
+        assert.deepEqual([status, body.error], [404, "NotFound"], path);
+      }
+    },
+  },
+  {
     reason: "list by name and instance, by labels; an unknown key is a 400",
     async check({ create, list, instanceId, sandbox }) {
       const other = sandbox.controls.putInstance({ name: "other" }).id;

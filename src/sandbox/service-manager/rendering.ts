@@ -1,3 +1,4 @@
+import { planIdOf } from "./catalog.ts";
 import { errorBody } from "./exchange.ts";
 import type { BindingRecord, InstanceRecord, Labels, OperationRecord } from "./records.ts";
 import type { SandboxWorld } from "./world.ts";
@@ -46,7 +47,7 @@ export function renderInstance(instance: InstanceRecord) {
     id: instance.id,
     ready: true,
     name: instance.name,
-    service_plan_id: `plan-${instance.plan}`,
+    service_plan_id: planIdOf(instance),
     platform_id: "service-manager",
     context: { platform: "service-manager", instance_name: instance.name },
     usable: true,

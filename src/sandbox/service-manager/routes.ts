@@ -1,7 +1,9 @@
+import type { SandboxRequest, SandboxResponse } from "../http/exchange.ts";
+import { idsIn } from "../http/path-pattern.ts";
+import { getOffering, getPlan } from "./catalog.ts";
 import { changeBinding } from "./change-binding.ts";
 import { createBinding } from "./create-binding.ts";
 import { deleteBinding } from "./delete-binding.ts";
-import type { SandboxRequest, SandboxResponse } from "./exchange.ts";
 import { getBinding, getInstance, getOperation, getParameters, listBindings, listInstances } from "./read-resources.ts";
 import { issueToken } from "./tokens.ts";
 import type { SandboxWorld } from "./world.ts";
@@ -51,6 +53,8 @@ const routes: readonly Route[] = [
     pattern: "/v1/service_instances/{id}",
     methods: { GET: ({ world, ids: [id = ""] }) => getInstance(world, id) },
   },
+  { pattern: "/v1/service_plans/{id}", methods: { GET: ({ world, ids: [id = ""] }) => getPlan(world, id) } },
+  { pattern: "/v1/service_offerings/{id}", methods: { GET: ({ world, ids: [id = ""] }) => getOffering(world, id) } },
 ];
 
 export interface Matched {
@@ -61,26 +65,12 @@ export interface Matched {
 }
 
 export function matchRoute({ method, path }: Pick<SandboxRequest, "method" | "path">): Matched | undefined {
-  const segments = path.split("/");
   for (const { pattern, isPublic = false, methods } of routes) {
-    const ids = idsIn(pattern.split("/"), segments);
+    const ids = idsIn(pattern, path);
     if (!ids) continue;
     const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
     const matched = { pattern, isPublic };
     return handler ? { ...matched, handle: (world, request) => handler({ world, request, ids }) } : matched;
   }
   return undefined;
-}
-
-function idsIn(pattern: readonly string[], segments: readonly string[]): readonly string[] | undefined {
-  if (pattern.length !== segments.length) return undefined;
-  const ids: string[] = [];
-  for (const [index, expected] of pattern.entries()) {
-    const segment = segments[index] ?? "";
-    if (!expected.startsWith("{")) {
-      if (segment !== expected) return undefined;
-    } else if (/^[A-Za-z0-9._~-]+$/.test(segment)) ids.push(segment);
-    else return undefined;
-  }
-  return ids;
 }

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { ManualClock } from "../../base/manual-clock.ts";
 import { seededRandom } from "../../base/random.ts";
-import { AnswerLost, type SandboxRequest } from "./exchange.ts";
+import { AnswerLost, type SandboxRequest } from "../http/exchange.ts";
 import { CANARY, type SandboxFixture, sandboxFixture } from "./sandbox.fixture.ts";
 import { SandboxServiceManager } from "./sandbox-service-manager.ts";
 import type { InstanceSettings, Switches } from "./switches.ts";

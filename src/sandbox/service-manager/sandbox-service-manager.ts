@@ -1,14 +1,16 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, delay } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
+import { losesAnswer } from "../controls/common-switches.ts";
+import { answerControl } from "../controls/control-actions.ts";
+import { AnswerLost, type SandboxRequest, type SandboxResponse, unlessAbandoned } from "../http/exchange.ts";
+import { type RequestCount, RequestLog } from "../http/request-log.ts";
 import { catchUp } from "./attempts.ts";
-import { type ControlRequests, createControlRequests } from "./control-requests.ts";
+import { controlActions } from "./control-requests.ts";
 import { createControls, type SandboxControls } from "./controls.ts";
-import { AnswerLost, errorAnswer, Refusal, type SandboxRequest, type SandboxResponse } from "./exchange.ts";
+import { errorAnswer, Refusal } from "./exchange.ts";
 import { outageAnswer } from "./outage.ts";
 import type { Labels, SandboxSnapshot } from "./records.ts";
-import { type RequestCount, RequestLog } from "./request-log.ts";
 import { type Matched, matchRoute } from "./routes.ts";
-import { spend, strikes } from "./switches.ts";
 import { authorize, callerOf } from "./tokens.ts";
 import { SandboxWorld } from "./world.ts";
 
@@ -50,13 +52,11 @@ export class SandboxServiceManager {
   readonly controls: SandboxControls;
   readonly #world: SandboxWorld;
   readonly #log = new RequestLog();
-  readonly #controlRequests: ControlRequests;
 
   constructor({ clock, random, canary = "sandbox-secret", snapshot }: SandboxOptions) {
     this.#world = new SandboxWorld({ clock, random, canary });
     if (snapshot) this.#world.restore(snapshot);
     this.controls = createControls(this.#world, () => catchUp(this.#world));
-    this.#controlRequests = createControlRequests(this);
   }
 
   /**
@@ -64,17 +64,8 @@ export class SandboxServiceManager {
    * the answer was made to get lost; the request then may have had its effect, or have it later.
    */
   async handle(request: SandboxRequest): Promise<SandboxResponse> {
-    if (request.path.startsWith("/sandbox/")) return this.#controlRequests.handle(request);
-    const { signal } = request;
-    if (signal?.aborted) throw new AnswerLost();
-    if (!signal) return await this.#answer(request);
-    return await new Promise((resolve, reject) => {
-      const leave = (): void => reject(new AnswerLost());
-      signal.addEventListener("abort", leave, { once: true });
-      this.#answer(request)
-        .then(resolve, reject)
-        .finally(() => signal.removeEventListener("abort", leave));
-    });
+    if (request.path.startsWith("/sandbox/")) return answerControl(controlActions, this, request);
+    return await unlessAbandoned(request.signal, () => this.#answer(request));
   }
 
   /** Every binding that exists now. */
@@ -97,6 +88,11 @@ export class SandboxServiceManager {
       .filter((attempt) => attempt.kind === "create")
       .filter(({ stage }) => stage === "broker")
       .map(({ bindingId, name, instanceId, labels }) => ({ id: bindingId, name, instanceId, labels }));
+  }
+
+  /** Nothing is on its way through a broker: as long as nobody asks for anything, nothing changes. */
+  get isAtRest(): boolean {
+    return this.#world.attempts.size === 0;
   }
 
   /** What the service behind the broker would say to these credentials now. */
@@ -129,7 +125,9 @@ export class SandboxServiceManager {
       caller: caller?.id ?? this.#clientNamedIn(request, route) ?? "anonymous",
     };
     const answer = await this.#respond(request, route);
-    const isLost = this.#losesAnswer(request.method) || request.signal?.aborted === true;
+    const { latencyMs } = this.#world.switches;
+    if (latencyMs > 0) await delay(this.#world.clock, latencyMs, request.signal);
+    const isLost = losesAnswer(this.#world, request.method) || request.signal?.aborted === true;
     this.#log.add({ ...noted, outcome: isLost ? "lost" : answer.status });
     if (isLost) throw new AnswerLost();
     return answer;
@@ -153,12 +151,5 @@ export class SandboxServiceManager {
   #clientNamedIn(request: SandboxRequest, route: Matched | undefined): string | undefined {
     if (!route?.isPublic) return undefined;
     return this.#world.clients.get(new URLSearchParams(request.body ?? "").get("client_id") ?? "")?.id;
-  }
-
-  #losesAnswer(method: string): boolean {
-    const { lostAnswers, lostAnswersTo } = this.#world.switches;
-    if (!strikes(lostAnswers) || (lostAnswersTo !== "any" && lostAnswersTo !== method)) return false;
-    this.#world.switches = { ...this.#world.switches, lostAnswers: spend(lostAnswers) };
-    return true;
   }
 }

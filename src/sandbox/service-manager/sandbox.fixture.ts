@@ -1,8 +1,8 @@
-import assert from "node:assert/strict";
-import { test } from "node:test";
-import { ManualClock } from "../../base/manual-clock.ts";
+import type { ManualClock } from "../../base/manual-clock.ts";
 import { seededRandom } from "../../base/random.ts";
-import type { SandboxResponse } from "./exchange.ts";
+import type { SandboxResponse } from "../http/exchange.ts";
+import { byCall, overHttp, PatientClock } from "../http/over-http.fixture.ts";
+import { type ReferenceCaseOf, runReferenceCases } from "../http/reference-cases.fixture.ts";
 import { SandboxServiceManager } from "./sandbox-service-manager.ts";
 import type { InstanceSettings, Switches } from "./switches.ts";
 
@@ -27,6 +27,10 @@ interface ReplyBody {
   readonly ready: boolean;
   readonly name: string;
   readonly service_instance_id: string;
+  readonly service_plan_id: string;
+  readonly service_offering_id: string;
+  readonly catalog_name: string;
+  readonly tags: readonly string[];
   readonly credentials: Readonly<Record<string, unknown>>;
   readonly context: Readonly<Record<string, unknown>>;
   readonly labels: Readonly<Record<string, readonly string[]>>;
@@ -53,6 +57,7 @@ export interface SandboxFixture {
   create(name: string, options?: CreateOptions): Promise<Reply>;
   list(query?: Readonly<Record<string, string>>): Promise<Reply>;
   getToken(form: Readonly<Record<string, string>>, clientCertificate?: string): Promise<Reply>;
+  close(): Promise<void>;
 }
 
 interface CallOptions {
@@ -72,17 +77,22 @@ export interface FixtureOptions {
   readonly seed?: number;
   readonly instance?: Partial<InstanceSettings>;
   readonly switches?: Partial<Switches>;
+  /** Requests go through sockets, not by a call; whoever asks for it closes the fixture. */
+  readonly isOverHttp?: boolean;
 }
 
 /** A sandbox with one instance and one client that has its token, on a clock that stands still. */
 export async function sandboxFixture(options: FixtureOptions = {}): Promise<SandboxFixture> {
-  const clock = new ManualClock();
+  const clock = new PatientClock();
   const sandbox = new SandboxServiceManager({ clock, random: seededRandom(options.seed ?? 1), canary: CANARY });
+  const carry = options.isOverHttp ? overHttp : byCall;
+  const carrier = await carry((request) => sandbox.handle(request));
+  clock.carrier = carrier;
   const instanceId = sandbox.controls.putInstance(options.instance).id;
   const credentials = sandbox.controls.issueClient(URL_BASE);
   const getToken: SandboxFixture["getToken"] = async (form, clientCertificate) =>
     reply(
-      await sandbox.handle({
+      await carrier.send({
         method: "POST",
         path: "/oauth/token",
         query: new URLSearchParams(),
@@ -98,7 +108,7 @@ export async function sandboxFixture(options: FixtureOptions = {}): Promise<Sand
   const call: SandboxFixture["call"] = async (method, target, { json, token: other, signal } = {}) => {
     const [path = "", ...query] = target.split("?");
     return reply(
-      await sandbox.handle({
+      await carrier.send({
         method,
         path,
         query: new URLSearchParams(query.join("?")),
@@ -121,6 +131,7 @@ export async function sandboxFixture(options: FixtureOptions = {}): Promise<Sand
         ...rest,
       }),
     list: (query = {}) => call("GET", `/v1/service_bindings?${new URLSearchParams(query)}`),
+    close: () => carrier.close(),
   };
 }
 
@@ -137,17 +148,6 @@ export async function after<T>(clock: ManualClock, ms: number, pending: Promise<
 }
 
 /** A sentence of the reference on the Service Manager, and what the sandbox does about it. */
-export interface ReferenceCase extends FixtureOptions {
-  readonly reason: string;
-  readonly check: (world: SandboxFixture) => Promise<void>;
-}
+export type ReferenceCase = ReferenceCaseOf<SandboxFixture, FixtureOptions>;
 
-export function runCases(cases: readonly ReferenceCase[]): void {
-  for (const { reason, check, ...options } of cases) {
-    test(reason, async () => {
-      const world = await sandboxFixture(options);
-      await check(world);
-      assert.equal(world.clock.timerCount, 0, "no timer outlives its request");
-    });
-  }
-}
+export const runCases = (cases: readonly ReferenceCase[]): void => runReferenceCases(cases, sandboxFixture);

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { jsonAnswer, Refusal, type SandboxRequest, type SandboxResponse } from "./exchange.ts";
+import { jsonAnswer, type SandboxRequest, type SandboxResponse } from "../http/exchange.ts";
+import { Refusal } from "./exchange.ts";
 import type { ClientPlan, ClientRecord } from "./records.ts";
 import type { SandboxWorld } from "./world.ts";
 
@@ -20,10 +21,15 @@ export type IssuedCredentials =
       readonly xsappname: string;
     };
 
+/** A client that asks for one token per request must not fill the memory; its first ones end early. */
+const MOST_TOKENS = 10_000;
+
 export interface ClientRequest {
   readonly plan?: ClientPlan;
   /** Makes it an x509 client: this certificate (PEM) stands in for a secret. Its private key stays with the caller. */
   readonly certificate?: string;
+  /** Where it shows that certificate, if not at the sandbox's own address. */
+  readonly certUrl?: string;
 }
 
 export function issueClient(world: SandboxWorld, { plan = "subaccount-admin", certificate }: ClientRequest) {
@@ -34,11 +40,15 @@ export function issueClient(world: SandboxWorld, { plan = "subaccount-admin", ce
   return client;
 }
 
-export function credentialsOf({ id, xsappname, proof }: ClientRecord, url: string): IssuedCredentials {
+export function credentialsOf(
+  { id, xsappname, proof }: ClientRecord,
+  url: string,
+  certUrl: string = url,
+): IssuedCredentials {
   const common = { clientid: id, sm_url: url, xsappname };
   return "secret" in proof
     ? { ...common, clientsecret: proof.secret, url }
-    : { ...common, certificate: proof.certificate, certurl: url };
+    : { ...common, certificate: proof.certificate, certurl: certUrl };
 }
 
 /** `POST /oauth/token`. Its errors have the form of OAuth, not that of the Service Manager. */
@@ -52,7 +62,7 @@ export function issueToken(world: SandboxWorld, request: SandboxRequest): Sandbo
     return jsonAnswer(401, { error: "unauthorized", error_description: "Bad credentials" });
   }
   for (const [token, { expiresTick }] of world.tokens) {
-    if (expiresTick > world.tick()) break;
+    if (expiresTick > world.tick() && world.tokens.size < MOST_TOKENS) break;
     world.tokens.delete(token);
   }
   const { tokenLifetimeMs } = world.switches;

@@ -1,6 +1,5 @@
-import { type Clock, delay } from "../../base/clock.ts";
-import { type Random, uuid } from "../../base/random.ts";
-import { AccountStore } from "./account-store.ts";
+import { AccountStore } from "../ground/account-store.ts";
+import { Ground } from "../ground/ground.ts";
 import { BindingStore } from "./binding-store.ts";
 import type {
   Attempt,
@@ -11,21 +10,14 @@ import type {
   SandboxSnapshot,
   TokenRecord,
 } from "./records.ts";
-import { defaultSwitches, type Switches } from "./switches.ts";
+import { defaultInstance, defaultSwitches, type Switches } from "./switches.ts";
 
-/** Finished operations can be polled, and deleted ids are remembered, for so long. */
+/** Finished operations can be polled, and deleted ids are remembered, for so long; of many, the last ones. */
 const MEMORY_MS = 3_600_000;
+const MOST_REMEMBERED = 10_000;
 
-/**
- * The state that the parts of the sandbox share, and its clock. Nothing here runs by itself: attempts carry the tick at
- * which they go on, and whoever looks at the world lets them catch up first. So no timer outlives a request, and the
- * same calls at the same times give the same world.
- */
-export class SandboxWorld {
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Part of every secret that is given out, so that leaks can be looked for. */
-  readonly canary: string;
+/** The state that the parts of the sandbox share. */
+export class SandboxWorld extends Ground {
   readonly bindings = new BindingStore();
   readonly clients = new Map<string, ClientRecord>();
   readonly tokens = new Map<string, TokenRecord>();
@@ -36,44 +28,6 @@ export class SandboxWorld {
   /** By operation, in the order they began. */
   readonly attempts = new Map<string, Attempt>();
   switches: Switches = defaultSwitches;
-  #nextSequence = 1;
-  #tickOffset: number;
-
-  constructor(options: { readonly clock: Clock; readonly random: Random; readonly canary: string }) {
-    this.clock = options.clock;
-    this.random = options.random;
-    this.canary = options.canary;
-    this.#tickOffset = -options.clock.monotonic();
-  }
-
-  tick(): number {
-    return this.clock.monotonic() + this.#tickOffset;
-  }
-
-  now(): number {
-    return this.clock.now();
-  }
-
-  /** The wall-clock time of a tick that may be past: things happen when they are due, not when somebody looks. */
-  wallTimeOf(tick: number): number {
-    return this.now() - (this.tick() - tick);
-  }
-
-  async until(tick: number): Promise<void> {
-    for (let left = tick - this.tick(); left > 0; left = tick - this.tick()) await delay(this.clock, left);
-  }
-
-  sequence(): number {
-    return this.#nextSequence++;
-  }
-
-  uuid(): string {
-    return uuid(this.random);
-  }
-
-  secret(): string {
-    return `${this.canary}-${Buffer.from(this.random.bytes(20)).toString("hex")}`;
-  }
 
   beginOperation(type: OperationRecord["type"], resourceId: string): OperationRecord {
     this.#forgetTheOld();
@@ -94,11 +48,11 @@ export class SandboxWorld {
   #forgetTheOld(): void {
     const before = this.tick() - MEMORY_MS;
     for (const [id, { startedTick }] of this.operations) {
-      if (startedTick >= before) break;
+      if (startedTick >= before && this.operations.size < MOST_REMEMBERED) break;
       if (!this.attempts.has(id)) this.operations.delete(id);
     }
     for (const [id, tick] of this.deleted) {
-      if (tick >= before) break;
+      if (tick >= before && this.deleted.size < MOST_REMEMBERED) break;
       this.deleted.delete(id);
     }
   }
@@ -106,9 +60,7 @@ export class SandboxWorld {
   snapshot(): SandboxSnapshot {
     return structuredClone({
       version: 1,
-      tick: this.tick(),
-      savedAt: this.now(),
-      nextSequence: this.#nextSequence,
+      ...this.groundSnapshot(),
       switches: this.switches,
       clients: [...this.clients.values()],
       tokens: [...this.tokens.values()],
@@ -122,15 +74,14 @@ export class SandboxWorld {
     });
   }
 
-  /** Fills a world that has had no request yet. The time between the two counts as passed. */
+  /** Fills a world that has had no request yet. */
   restore(saved: SandboxSnapshot): void {
     const snapshot = structuredClone(saved);
-    this.#tickOffset = snapshot.tick + Math.max(0, this.now() - snapshot.savedAt) - this.clock.monotonic();
-    this.#nextSequence = snapshot.nextSequence;
+    this.restoreGround(snapshot);
     this.switches = { ...defaultSwitches, ...snapshot.switches };
     for (const client of snapshot.clients) this.clients.set(client.id, client);
     for (const token of snapshot.tokens) this.tokens.set(token.token, token);
-    for (const instance of snapshot.instances) this.instances.set(instance.id, instance);
+    for (const instance of snapshot.instances) this.instances.set(instance.id, { ...defaultInstance, ...instance });
     for (const account of snapshot.accounts) this.accounts.add(account);
     for (const operation of snapshot.operations) this.operations.set(operation.id, operation);
     for (const binding of snapshot.bindings) this.bindings.add(this.#relinked(binding));

@@ -85,7 +85,7 @@ const noOverload = (name: string, types: string): string =>
   `found no matching overload for '${name}' applied to '${types}'`;
 
 /** `list<string>` → `list(string)`, and the names people know for timestamps and durations. */
-const typeName = (name = ""): string =>
+export const typeName = (name = ""): string =>
   name
     .replaceAll("<", "(")
     .replaceAll(">", ")")

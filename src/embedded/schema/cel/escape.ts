@@ -1,5 +1,5 @@
 /** Names that CEL keeps for itself. */
-const RESERVED: ReadonlySet<string> = new Set(
+export const RESERVED: ReadonlySet<string> = new Set(
   "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
     " ",
   ),

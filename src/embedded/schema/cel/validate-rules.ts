@@ -1,5 +1,4 @@
 import { Optional } from "@marcbachmann/cel-js";
-import { messageOf } from "../../../base/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../json.ts";
 import type { FieldError } from "../../status-error.ts";
 import { correlateList, sameValue } from "../correlate.ts";
@@ -13,8 +12,9 @@ import {
 } from "../field-errors.ts";
 import type { Schema, ValidationRule } from "../schema.ts";
 import { type CompiledRule, type CompiledRules, compileRules } from "./compile-rule.ts";
+import { isTooExpensive } from "./cost.ts";
+import { describeEvaluationError, usableMessage } from "./evaluation-text.ts";
 import { normalizeFieldPath } from "./field-path.ts";
-import { OVERRIDE_PREFIX } from "./override-prefix.ts";
 
 /**
  * Evaluates `x-kubernetes-validations` at every level of a value that has already passed its schema. Rules are compiled
@@ -141,6 +141,8 @@ function runRules(at: Visit, run: Run): void {
     if (run.stopped) return;
     const isOptional = rule.rule.optionalOldSelf === true;
     if (rule.usesOldSelf && !isOptional && (at.old === undefined || at.old === null)) continue;
+    // What it says about a value that stays as it is does not count; only one that costs too much still stops the others.
+    if (!rule.usesOldSelf && rule.loopDepth <= 1 && unchanged()) continue;
     const error = runRule(rule, at, run, () => contextOf(self(), oldSelf(), isOptional));
     if (error && (rule.usesOldSelf || !unchanged())) run.errors.push(error);
   }
@@ -159,9 +161,6 @@ function contextOf(self: unknown, oldSelf: unknown, isOptional: boolean): Record
   return oldSelf === undefined ? { self } : { self, oldSelf };
 }
 
-/** Pairs, triples … of items that nested loops may look at in one rule. */
-const MAX_STEPS = 30_000_000;
-
 function runRule(
   rule: CompiledRule,
   at: Visit,
@@ -169,7 +168,7 @@ function runRule(
   context: () => Record<string, unknown>,
 ): FieldError | undefined {
   if (rule.error !== undefined || !rule.evaluate) return refused(at, `rule compile error: ${rule.error}`);
-  if (rule.loopDepth > 1 && weigh(at.value) ** rule.loopDepth > MAX_STEPS) {
+  if (isTooExpensive(rule.loopDepth, at.value)) {
     run.stopped = true;
     const limit = "operation cancelled: actual cost limit exceeded";
     return refused(
@@ -190,45 +189,23 @@ function runRule(
   return errorFor(rule.rule, at, detail);
 }
 
-/** How many values there are, up to what matters. */
-function weigh(value: Json): number {
-  let count = 0;
-  const pending: Json[] = [value];
-  for (let next = pending.pop(); next !== undefined && count < MAX_STEPS; next = pending.pop()) {
-    count++;
-    if (typeof next !== "object" || next === null) continue;
-    for (const item of Array.isArray(next) ? next : Object.values(next)) pending.push(item);
-  }
-  return count;
-}
-
 const refused = (at: Visit, detail: string): FieldError => invalidValue(at.path, at.schema.type ?? "", detail);
 
 const ruleText = (rule: ValidationRule): string => (rule.message || rule.rule).trim();
 
 function describeFailure(error: unknown, rule: ValidationRule): string {
-  const summary =
-    typeof error === "object" && error !== null && "summary" in error ? String(error.summary) : messageOf(error);
-  const text = summary
-    .replaceAll(OVERRIDE_PREFIX, "")
-    .replace(/^No such key: index out of bounds, index (-?\d+).*/, "index out of bounds: $1")
-    .replace(/^No such key/, "no such key");
+  const text = describeEvaluationError(error);
   if (/^(?:no such overload|found no matching overload)/.test(text)) {
     return `'no such overload': call arguments did not match a supported operator, function or macro signature for rule: ${ruleText(rule)}`;
   }
   return `${text} evaluating rule: ${ruleText(rule)}`;
 }
 
-const MAX_MESSAGE_LENGTH = 5 * 1024;
-
 /** A message expression that fails or gives nothing usable is passed over: the rule's plain message stands in. */
 function messageFrom(rule: CompiledRule, context: () => Record<string, unknown>): string | undefined {
   if (!rule.evaluateMessage) return undefined;
   try {
-    const message = rule.evaluateMessage(context());
-    if (typeof message !== "string") return undefined;
-    const trimmed = message.trim();
-    return trimmed === "" || trimmed.length > MAX_MESSAGE_LENGTH || trimmed.includes("\n") ? undefined : trimmed;
+    return usableMessage(rule.evaluateMessage(context()));
   } catch {
     return undefined;
   }

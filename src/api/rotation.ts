@@ -1,0 +1,72 @@
+import { isNoLonger } from "./duration-rules.ts";
+import { duration, list, object, text } from "./schema.ts";
+
+/**
+ * `spec.rotation`, the same for every kind that rotates. What the API server can judge it refuses with a remedy; how
+ * short a frequency may be is up to the operator, so that is not said here.
+ */
+const MINUTE_MS = 60_000;
+const YEAR_MS = 366 * 86_400_000;
+const MAX_WINDOWS = 16;
+
+const MACROS = "@(yearly|annually|monthly|weekly|daily|midnight|hourly)";
+const FIVE_FIELDS = "[^ \\t]+([ \\t]+[^ \\t]+){4}";
+
+const window = object(
+  {
+    schedule: text("When it opens: a cron line of five fields, on the wall clock of the time zone.", {
+      maxLength: 256,
+      "x-kubernetes-validations": [
+        {
+          rule: `self.matches('^[ \\t]*(${MACROS}|${FIVE_FIELDS})[ \\t]*$')`,
+          message:
+            "must be a cron line of five fields (minute, hour, day of the month, month, day of the week), such as 0 2 * * sat,sun",
+        },
+      ],
+    }),
+    duration: duration("For how long it stays open.", {
+      minMs: MINUTE_MS,
+      maxMs: YEAR_MS,
+      message: "must be from 1m to 366d",
+    }),
+    timeZone: text("IANA name of the time zone, such as Europe/Berlin; UTC when absent.", {
+      maxLength: 64,
+      "x-kubernetes-validations": [
+        {
+          rule: "self.matches('^[A-Za-z][A-Za-z0-9_+/-]*$')",
+          message: "must be the IANA name of a time zone, such as Europe/Berlin or UTC",
+        },
+      ],
+    }),
+  },
+  { required: ["schedule", "duration"] },
+);
+
+const isRequired = (field: string, message: string) => ({
+  rule: `has(self.${field})`,
+  message,
+  reason: "FieldValueRequired",
+  fieldPath: `.${field}`,
+});
+
+export const rotation = object(
+  {
+    ttl: duration("How long one key lives, from its creation."),
+    frequency: duration("The age at which the active key is replaced by a new one."),
+    windows: list(window, "Rotations that are due start only while one of these is open; none means always.", {
+      maxItems: MAX_WINDOWS,
+    }),
+  },
+  {
+    description: "When keys are replaced and removed. Without it there is one key, for ever.",
+    rules: [
+      isRequired("ttl", "say how long a key lives; frequency plus the time that consumers need to move over"),
+      isRequired("frequency", "say at which age a key is replaced; ttl less the time that consumers need to move over"),
+      {
+        rule: `!has(self.ttl) || !has(self.frequency) || ${isNoLonger("self.frequency", "self.ttl")}`,
+        message: "must be at least the frequency, else a key would end before its successor begins",
+        fieldPath: ".ttl",
+      },
+    ],
+  },
+);

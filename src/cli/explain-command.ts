@@ -1,0 +1,52 @@
+import type { Command, ExitCode } from "./command.ts";
+import { explain, type Fact } from "./explain/explanation.ts";
+import { lastFailure } from "./explain/last-failure.ts";
+import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
+import { createPaint, type Paint } from "./print/paint.ts";
+import { wrap } from "./print/wrap.ts";
+import { fetchResources, selectionsOf } from "./resources/fetch-resources.ts";
+import { type ManagedResource, nameOf } from "./resources/managed-resource.ts";
+import { namespaceOption, readOne } from "./resources/target-options.ts";
+
+export const explainCommand: Command = {
+  name: "explain",
+  summary: "Say what will happen to a resource next, and why.",
+  description:
+    "Asks the same engine that the operator asks, about the resource as it is now: what is done next, what holds it\nback, which retired key goes when and by which rule, and what the last problem was. Changes nothing.",
+  words: { usage: "KIND NAME", max: 2 },
+  options: [namespaceOption, ...clusterOptions],
+  examples: [{ command: "keyturn explain servicebinding orders", what: "One binding" }],
+  run: async (flags, world) => {
+    readOne(flags.words);
+    return withCluster(flags, world, runExplain);
+  },
+};
+
+export async function runExplain(call: ClusterCall): Promise<ExitCode> {
+  const { kube, flags, world } = call;
+  const targets = readOne(flags.words);
+  for (const resource of await fetchResources(kube, targets, selectionsOf(targets, call))) {
+    const failure = await lastFailure(kube, resource.object);
+    const facts = explain(resource, { now: world.clock.now(), lastFailure: failure });
+    const width = world.stdout.columns ?? Infinity;
+    world.stdout.write(explanationText(resource, facts, { width, paint: createPaint(world) }));
+  }
+  return 0;
+}
+
+function explanationText(
+  resource: ManagedResource,
+  facts: readonly Fact[],
+  { width, paint }: { readonly width: number; readonly paint: Paint },
+): string {
+  const indent = Math.max(...facts.map(({ about }) => about.length)) + 2;
+  const lines = facts.flatMap(({ about, text, isProblem = false }) => {
+    const label = about.padEnd(indent);
+    const [first = "", ...others] = wrap(text, width - indent);
+    return [
+      `${isProblem ? paint.problem(label) : paint.faint(label)}${first}`,
+      ...others.map((line) => " ".repeat(indent) + line),
+    ];
+  });
+  return `${[paint.heading(nameOf(resource)), ...lines].join("\n")}\n`;
+}

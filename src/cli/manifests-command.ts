@@ -1,0 +1,59 @@
+import { UsageError } from "../base/errors.ts";
+import { manifests } from "../install/manifests.ts";
+import { controllerNeeds } from "../install/permissions.ts";
+import type { Command, Flags } from "./command.ts";
+import { readChoice, readList } from "./flag-values.ts";
+import { manifestFormat, printManifests } from "./print-manifests.ts";
+
+const known = [...controllerNeeds.keys()];
+
+export const manifestsCommand: Command = {
+  name: "manifests",
+  summary: "Print all that a cluster needs to run the operator, for kubectl apply.",
+  description:
+    "CRDs, admission policies, Namespace, ServiceAccount, RBAC and Deployment, in the order in which they are applied.\nNothing is asked of a cluster, and applying them again is harmless.",
+  options: [
+    {
+      name: "namespace",
+      short: "n",
+      value: "NAME",
+      description: "Where the operator runs.",
+      default: "keyturn-system",
+    },
+    {
+      name: "image",
+      value: "IMAGE",
+      description: "Image with the keyturn command on its path. Default: keyturn and this version.",
+    },
+    {
+      name: "controllers",
+      value: "NAMES",
+      description: `Controllers to switch on, and to give rights to: ${known.join(", ")}.`,
+      default: "*",
+    },
+    manifestFormat,
+  ],
+  examples: [
+    {
+      command: "keyturn manifests --image registry.example/keyturn:0.1.0 | kubectl apply --server-side -f -",
+      what: "Install or upgrade",
+    },
+    { command: "keyturn manifests > keyturn.yaml", what: "To look at it first, or to keep it in Git" },
+  ],
+  run: async (flags, world) => {
+    const format = readChoice(flags, "output", ["yaml", "json"]);
+    const items = manifests({
+      namespace: readNamespace(flags),
+      image: flags.text("image") ?? `keyturn:${world.version}`,
+      controllers: readList(flags, "controllers", known),
+    });
+    world.stdout.write(printManifests(items, format));
+    return 0;
+  },
+};
+
+function readNamespace(flags: Flags): string {
+  const name = flags.text("namespace") ?? "";
+  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return name;
+  throw new UsageError(`--namespace: "${name}" cannot be a namespace: lower-case letters, digits and dashes`);
+}

@@ -1,0 +1,84 @@
+import { NotFound, NotServed } from "../../kube/errors.ts";
+import type { Kube, Selection } from "../../kube/port.ts";
+import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
+import type { ClusterCall } from "../open-cluster.ts";
+import { type ManagedResource, managedResource } from "./managed-resource.ts";
+import type { Targets } from "./target-options.ts";
+
+const PAGE_SIZE = 500;
+
+/** The part of one kind that is meant, as lists and watches take it. */
+export interface KindSelection {
+  readonly kind: ManagedKind;
+  readonly selection: Selection;
+}
+
+/** Where to look for the targets: one selection per kind. A name is a selection too, so that one can be watched. */
+export function selectionsOf(
+  targets: Targets,
+  { flags, namespace }: Pick<ClusterCall, "flags" | "namespace">,
+): readonly KindSelection[] {
+  const { kinds, ref, labelSelector } = targets;
+  return kinds.map((kind) => {
+    const within = ref?.namespace ?? flags.text("namespace") ?? namespace;
+    const isEverywhere = !kind.type.namespaced || (flags.isOn("all-namespaces") && ref?.namespace === undefined);
+    return {
+      kind,
+      selection: {
+        ...(!isEverywhere && { namespace: within }),
+        ...(labelSelector !== undefined && { labelSelector }),
+        ...(ref && { fieldSelector: `metadata.name=${ref.name}` }),
+      },
+    };
+  });
+}
+
+/**
+ * The targets as they are now. A name that is not there is an error, and so is a kind that the cluster does not know,
+ * unless it is only one of all.
+ */
+export async function fetchResources(
+  kube: Kube,
+  targets: Targets,
+  selections: readonly KindSelection[],
+): Promise<readonly ManagedResource[]> {
+  const found: ManagedResource[] = [];
+  const unknown: NotServed[] = [];
+  for (const { kind, selection } of selections) {
+    try {
+      for await (const object of listAll(kube, kind, selection)) found.push(object);
+    } catch (error) {
+      if (!(error instanceof NotServed)) throw error;
+      unknown.push(error);
+    }
+  }
+  if (unknown.length === selections.length) throw notInstalled(targets, unknown[0]);
+  if (targets.ref && found.length === 0) throw notThere(targets, selections);
+  return found;
+}
+
+async function* listAll(kube: Kube, kind: ManagedKind, selection: Selection): AsyncIterable<ManagedResource> {
+  let next: string | undefined;
+  do {
+    const page = await kube.list(kind.type, {
+      ...selection,
+      limit: PAGE_SIZE,
+      ...(next !== undefined && { continue: next }),
+    });
+    for (const object of page.items) yield managedResource(kind, object);
+    next = page.continue;
+  } while (next !== undefined);
+}
+
+function notInstalled({ kinds }: Targets, cause: unknown): NotServed {
+  const names = kinds.map(({ type }) => type.kind).join(", ");
+  return new NotServed(`the cluster does not know ${names}: keyturn crds | kubectl apply -f - installs it`, { cause });
+}
+
+function notThere({ ref, kinds }: Targets, [first]: readonly KindSelection[]): NotFound {
+  const [{ type }] = kinds as readonly [ManagedKind];
+  const namespace = first?.selection.namespace;
+  const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
+  const lower = type.kind.toLowerCase();
+  return new NotFound(`there is no ${type.kind} "${ref?.name}"${where} (keyturn status ${lower} lists them)`);
+}

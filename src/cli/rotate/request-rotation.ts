@@ -1,0 +1,43 @@
+import type { Clock } from "../../base/clock.ts";
+import { formatInstant } from "../../base/instant.ts";
+import type { Random } from "../../base/random.ts";
+import { ANNOTATIONS } from "../../reconcile/managed/managed-kind.ts";
+import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
+import { outlookOf, stepOf } from "../explain/outlook.ts";
+import { whyHeld } from "../explain/words.ts";
+import type { ManagedResource } from "../resources/managed-resource.ts";
+
+export interface RotationRequest {
+  readonly annotation: string;
+  readonly value: string;
+  /** The value as the resource's state will show it. */
+  readonly id: string;
+}
+
+/** A request that was never made before: each value asks once. */
+export function requestFor(
+  { kind, object }: ManagedResource,
+  { isCompromised, clock, random }: { readonly isCompromised: boolean; readonly clock: Clock; readonly random: Random },
+): RotationRequest {
+  const annotation = isCompromised ? ANNOTATIONS.compromised : kind.forceAnnotation;
+  const value = `${formatInstant(clock.now())}-${Buffer.from(random.bytes(3)).toString("hex")}`;
+  const annotations = { ...object.metadata.annotations, [annotation]: value };
+  const asked = kind.readState({ ...object, metadata: { ...object.metadata, annotations } });
+  return { annotation, value, id: asked.request?.value ?? value };
+}
+
+/** Why a rotation of this resource would not begin; undefined when it would. */
+export function obstacleTo({ state, isPaused, isFrozen }: ManagedResource, isCompromised: boolean): string | undefined {
+  if (state.isDeleting) return "it is being deleted";
+  if (isPaused) return `it is paused: remove the annotation ${ANNOTATIONS.paused} first`;
+  if (isFrozen && !isCompromised) return "it is frozen: keyturn unfreeze first (--compromised rotates all the same)";
+  return undefined;
+}
+
+/** Why a rotation that was asked for does not begin at once, as the engine sees it; undefined when it does. */
+export function delayOf({ kind, object, spec, state }: ManagedResource, now: number): string | undefined {
+  if (spec instanceof SpecProblem) return `its spec cannot be followed: ${spec.message}`;
+  if (state.pending) return undefined;
+  const outlook = outlookOf({ kind, object, spec, now });
+  return stepOf(outlook.now, "intend") ? undefined : whyHeld(outlook.rest);
+}

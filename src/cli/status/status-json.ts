@@ -1,0 +1,47 @@
+import { formatInstant } from "../../base/instant.ts";
+import { apiVersionOf } from "../../kube/objects.ts";
+import type { RetiredReport, StatusReport } from "./status-report.ts";
+
+/** The reports for programs: dates as RFC 3339, what is not there left out. */
+export function statusJson(reports: readonly StatusReport[]): unknown {
+  return { items: reports.map(item), withProblems: reports.filter(({ problems }) => problems.length > 0).length };
+}
+
+function item({ resource, phase, problems, warnings, active, pending, rotationAt, retired, secret }: StatusReport) {
+  const { type } = resource.kind;
+  const { namespace, name } = resource.object.metadata;
+  return {
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    namespace,
+    name,
+    phase,
+    isFrozen: resource.isFrozen,
+    isPaused: resource.isPaused,
+    problems: problems.map(({ reason, message, since }) => ({ reason, message, since: dateOf(since) })),
+    warnings,
+    activeKey: active && {
+      id: active.id,
+      name: active.name,
+      createdAt: dateOf(active.createdAt),
+      sequence: active.sequence,
+    },
+    pendingKey: pending && { id: pending.id, name: pending.name, since: dateOf(pending.since) },
+    nextRotationAt: dateOf(rotationAt),
+    retiredKeys: retired.map(retiredKey),
+    secret,
+  };
+}
+
+const retiredKey = ({ id, name, cause, createdAt, retiredAt, replacedAt, goesAt }: RetiredReport) => ({
+  id,
+  name,
+  cause,
+  createdAt: dateOf(createdAt),
+  retiredAt: dateOf(retiredAt),
+  replacedAt: dateOf(replacedAt),
+  deletionAt: dateOf(goesAt),
+});
+
+const dateOf = (at: number | undefined): string | undefined =>
+  at === undefined || !Number.isFinite(at) ? undefined : formatInstant(at);

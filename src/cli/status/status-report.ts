@@ -1,0 +1,72 @@
+import { deletionInstant, rotationInstant } from "../../engine/dates.ts";
+import type { ActiveKey, Pending, Policy, RetiredKey } from "../../engine/model.ts";
+import { nextOpening } from "../../engine/windows.ts";
+import { keyOf } from "../../kube/objects.ts";
+import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
+import { type ManagedResource, retiredKeys } from "../resources/managed-resource.ts";
+import { type Problem, problemsOf } from "../resources/problems.ts";
+
+/** What `keyturn status` knows of one resource: plain values, for people and for JSON alike. */
+export interface StatusReport {
+  readonly resource: ManagedResource;
+  readonly phase: "Creating" | "Ready" | "Rotating" | "Deleting";
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+  readonly active: ActiveKey | undefined;
+  readonly pending: Pending | undefined;
+  /** When the next rotation begins; Infinity: never, or not before somebody lets it. */
+  readonly rotationAt: number;
+  readonly retired: readonly RetiredReport[];
+  /** `namespace/name` of the Secret. */
+  readonly secret: string | undefined;
+}
+
+export interface RetiredReport extends RetiredKey {
+  /** As it is by the policy of now; Infinity before a successor is published. */
+  readonly goesAt: number;
+}
+
+export function reportOf(resource: ManagedResource, now: number): StatusReport {
+  const { state, spec } = resource;
+  const known = spec instanceof SpecProblem ? undefined : spec;
+  return {
+    resource,
+    phase: phaseOf(resource),
+    problems: problemsOf(resource, now),
+    warnings: known?.warnings ?? [],
+    active: state.active,
+    pending: state.pending,
+    rotationAt: nextRotation(resource, now),
+    retired: retiredKeys(state)
+      .map((key) => ({ ...key, goesAt: goesAt(known?.policy, key) }))
+      .sort((a, b) => a.goesAt - b.goesAt),
+    secret: known?.secret && keyOf(known.secret),
+  };
+}
+
+/** Problems first, then those that somebody holds back, then by name. */
+export function worstFirst(reports: readonly StatusReport[]): readonly StatusReport[] {
+  const rank = ({ problems, resource }: StatusReport): number =>
+    problems.length > 0 ? 0 : resource.isFrozen || resource.isPaused ? 1 : 2;
+  const name = ({ resource }: StatusReport): string => `${resource.kind.type.kind} ${keyOf(resource.object.metadata)}`;
+  return [...reports].sort((a, b) => rank(a) - rank(b) || (name(a) < name(b) ? -1 : 1));
+}
+
+function phaseOf({ state }: ManagedResource): StatusReport["phase"] {
+  if (state.isDeleting) return "Deleting";
+  if (!state.active) return "Creating";
+  return state.pending ? "Rotating" : "Ready";
+}
+
+function nextRotation({ state, spec, isFrozen, isPaused }: ManagedResource, now: number): number {
+  if (!state.active || spec instanceof SpecProblem || state.isDeleting) return Infinity;
+  if (isFrozen || isPaused || !spec.may.create) return Infinity;
+  const dueAt = rotationInstant(spec.policy, state.active, state.postponedUntil);
+  return Number.isFinite(dueAt) ? (nextOpening(spec.windows, Math.max(dueAt, now)) ?? Infinity) : Infinity;
+}
+
+/** Without a policy that can be read, the date that was saved is all there is. */
+function goesAt(policy: Policy | undefined, key: RetiredKey): number {
+  if (policy) return deletionInstant(policy, key);
+  return key.replacedAt === undefined ? Infinity : key.deletionAt;
+}

@@ -1,0 +1,57 @@
+/** What `keyturn up` says when it is up. */
+export interface UpPlaces {
+  readonly api: string;
+  readonly kubeconfig: string;
+  readonly sandbox: string;
+  readonly cloudFoundry: string;
+  readonly metrics: string | undefined;
+  /** Undefined when nothing is kept. */
+  readonly folder: string | undefined;
+  readonly hasExamples: boolean;
+  /** How the other commands are called here. */
+  readonly program: string;
+}
+
+export function upBanner(places: UpPlaces): string {
+  const { api, kubeconfig, sandbox, cloudFoundry, metrics, folder } = places;
+  const rows = [
+    `  API         ${api}`,
+    `  kubeconfig  ${kubeconfig}`,
+    `  sandbox     ${sandbox}  (stands in for SAP Service Manager)`,
+    `              ${cloudFoundry}  (stands in for Cloud Foundry)`,
+    ...(metrics === undefined ? [] : [`  metrics     ${metrics}/metrics`]),
+    `  state       ${folder ?? "nothing is kept"}`,
+  ];
+  return `
+Keyturn is up.
+
+${rows.join("\n")}
+
+Try, in another terminal:
+
+  export KUBECONFIG=${shellWord(kubeconfig)}
+${toTry(places).join("\n")}
+
+Ctrl-C stops it.${folder === undefined ? "" : " The next start goes on from here."} What happens now:
+
+`;
+}
+
+function toTry({ hasExamples, program, sandbox }: UpPlaces): readonly string[] {
+  if (!hasExamples) return ["  kubectl get servicebindings", `  curl ${sandbox}/sandbox/`];
+  return [
+    "  kubectl get servicebindings -w",
+    `  ${program} status`,
+    `  ${program} rotate servicebinding search-index --wait`,
+    "  kubectl -n shop delete secret orders-db",
+    "",
+    "or let the service be down for a while, and bring it back:",
+    "",
+    `  curl -X PATCH ${sandbox}/sandbox/switches -d '{"outage":"unavailable"}'`,
+    `  curl -X DELETE ${sandbox}/sandbox/switches`,
+  ];
+}
+
+/** As a shell reads it: quoted only where it has to be. */
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { KubeObject } from "../kube/objects.ts";
+import { manifests } from "./manifests.ts";
+import { controllerNeeds, type PolicyRule } from "./permissions.ts";
+
+const OPTIONS = { namespace: "somewhere", image: "example/keyturn:1", controllers: ["btp"] };
+const items = manifests(OPTIONS);
+
+const ofKind = (kind: string): KubeObject => {
+  const found = items.filter((item) => item.kind === kind);
+  assert.equal(found.length, 1, kind);
+  return found[0] as KubeObject;
+};
+
+const rulesOf = (kind: string): readonly PolicyRule[] => ofKind(kind).rules as readonly PolicyRule[];
+
+test("what others refer to comes first", () => {
+  assert.deepEqual(
+    items.map(({ kind }) => kind),
+    [
+      "CustomResourceDefinition",
+      "CustomResourceDefinition",
+      "ValidatingAdmissionPolicy",
+      "ValidatingAdmissionPolicyBinding",
+      "Namespace",
+      "ServiceAccount",
+      "ClusterRole",
+      "ClusterRoleBinding",
+      "Role",
+      "RoleBinding",
+      "Deployment",
+    ],
+  );
+});
+
+test("everything says that it is Keyturn's, and what has a namespace is in the one that was asked for", () => {
+  for (const { kind, metadata } of items) {
+    assert.equal(metadata.labels?.["app.kubernetes.io/part-of"], "keyturn", kind);
+    assert.ok(metadata.namespace === undefined || metadata.namespace === "somewhere", kind);
+  }
+  assert.equal(ofKind("Namespace").metadata.name, "somewhere");
+});
+
+test("nothing is granted by a wildcard, and no Secret or key can be read through another right", () => {
+  for (const rule of [...rulesOf("ClusterRole"), ...rulesOf("Role")]) {
+    const words = [...rule.apiGroups, ...rule.resources, ...rule.verbs];
+    assert.ok(!words.includes("*"), JSON.stringify(rule));
+    for (const verb of ["impersonate", "escalate", "bind", "deletecollection"]) {
+      assert.ok(!rule.verbs.includes(verb), JSON.stringify(rule));
+    }
+  }
+});
+
+test("the rights of the btp controller are these", () => {
+  const listed = rulesOf("ClusterRole").map(
+    ({ apiGroups, resources, resourceNames = [], verbs }) =>
+      `${apiGroups.join()} ${[...resources, ...resourceNames].join(":")} ${verbs.join()}`,
+  );
+  assert.deepEqual(listed, [
+    "events.k8s.io events create,patch",
+    "apiextensions.k8s.io customresourcedefinitions get,list,watch",
+    " namespaces:kube-system get",
+    "account.btp.sap.crossplane.io servicebindings get,list,watch,update,patch",
+    "account.btp.sap.crossplane.io servicebindings/status update,patch",
+    "account.btp.sap.crossplane.io servicebindings/finalizers update",
+    "account.btp.sap.crossplane.io providerconfigs get,list,watch,update,patch",
+    "account.btp.sap.crossplane.io serviceinstances get,list,watch",
+    " secrets get,list,watch,create,update,patch,delete",
+  ]);
+});
+
+test("the election is held in the operator's own namespace, over one Lease", () => {
+  assert.deepEqual(rulesOf("Role"), [
+    { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
+    { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: ["keyturn"], verbs: ["get", "update"] },
+  ]);
+  assert.equal(ofKind("Role").metadata.namespace, "somewhere");
+});
+
+test("roles are bound to the ServiceAccount that the pods run as", () => {
+  const { metadata } = ofKind("ServiceAccount");
+  const subject = { kind: "ServiceAccount", name: metadata.name, namespace: "somewhere" };
+  for (const kind of ["ClusterRoleBinding", "RoleBinding"]) assert.deepEqual(ofKind(kind).subjects, [subject]);
+  assert.equal(podSpec().serviceAccountName, metadata.name);
+});
+
+interface PodSpec {
+  readonly serviceAccountName: string;
+  readonly securityContext: object;
+  readonly containers: readonly Readonly<Record<string, unknown>>[];
+}
+
+function podSpec(): PodSpec {
+  const { template } = ofKind("Deployment").spec as { readonly template: { readonly spec: PodSpec } };
+  return template.spec;
+}
+
+test("of two replicas one leads, and both are probed where the metrics are", () => {
+  assert.equal((ofKind("Deployment").spec as { readonly replicas: number }).replicas, 2);
+  const [container] = podSpec().containers;
+  assert.ok(container);
+  assert.equal(container.image, OPTIONS.image);
+  assert.deepEqual(container.command, ["keyturn", "operator"]);
+  assert.deepEqual(container.args, [
+    "--controllers=btp",
+    "--leader-elect",
+    "--lease-namespace=somewhere",
+    "--lease-name=keyturn",
+    "--metrics-bind=:8080",
+  ]);
+  assert.deepEqual(container.ports, [{ name: "metrics", containerPort: 8080 }]);
+  for (const [probe, path] of [
+    ["livenessProbe", "/healthz"],
+    ["readinessProbe", "/readyz"],
+  ] as const) {
+    assert.deepEqual((container[probe] as { readonly httpGet: object }).httpGet, { path, port: "metrics" });
+  }
+});
+
+test("the pods keep to the restricted profile, and the namespace enforces it", () => {
+  assert.equal(ofKind("Namespace").metadata.labels?.["pod-security.kubernetes.io/enforce"], "restricted");
+  assert.deepEqual(podSpec().securityContext, {
+    runAsNonRoot: true,
+    runAsUser: 65532,
+    runAsGroup: 65532,
+    seccompProfile: { type: "RuntimeDefault" },
+  });
+  assert.deepEqual(podSpec().containers[0]?.securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ["ALL"] },
+  });
+});
+
+test("a controller that there is not is refused", () => {
+  assert.throws(() => manifests({ ...OPTIONS, controllers: ["btp", "nope"] }), /there is no controller "nope"/);
+});
+
+test("every kind that a controller brings is installed with it", () => {
+  const installed = items
+    .filter(({ kind }) => kind === "CustomResourceDefinition")
+    .map(({ metadata }) => metadata.name);
+  for (const { kinds } of controllerNeeds.values()) {
+    for (const { plural, group } of kinds) assert.ok(installed.includes(`${plural}.${group}`), plural);
+  }
+});

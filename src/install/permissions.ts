@@ -1,0 +1,64 @@
+import { providerConfig } from "../api/btp/provider-config.ts";
+import { serviceBinding } from "../api/btp/service-binding.ts";
+import type { CustomResource } from "../api/custom-resource.ts";
+
+/**
+ * What each controller needs of the cluster: its kinds, and its rights as RBAC rules. The least that works: nothing here
+ * may be there for convenience. Rights that every controller shares are in `sharedRules`.
+ */
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+interface ControllerNeeds {
+  readonly kinds: readonly CustomResource[];
+  readonly rules: readonly PolicyRule[];
+}
+
+const READ = ["get", "list", "watch"];
+
+const rule = (group: string, resources: readonly string[], verbs: readonly string[]): PolicyRule => ({
+  apiGroups: [group],
+  resources,
+  verbs,
+});
+
+/** A kind that is rotated: its status is written, and finalizers and annotations are set on the object itself. */
+const managed = ({ group, plural }: CustomResource): readonly PolicyRule[] => [
+  rule(group, [plural], [...READ, "update", "patch"]),
+  rule(group, [`${plural}/status`], ["update", "patch"]),
+  // Where blockOwnerDeletion is enforced, owning something needs this.
+  rule(group, [`${plural}/finalizers`], ["update"]),
+];
+
+const btp: ControllerNeeds = {
+  kinds: [serviceBinding, providerConfig],
+  rules: [
+    ...managed(serviceBinding),
+    // Held by a finalizer while something refers to it.
+    rule(providerConfig.group, [providerConfig.plural], [...READ, "update", "patch"]),
+    rule(serviceBinding.group, ["serviceinstances"], READ),
+    // Connection Secrets may be in any namespace: the kinds are cluster-scoped and name it themselves.
+    rule("", ["secrets"], [...READ, "create", "update", "patch", "delete"]),
+  ],
+};
+
+export const controllerNeeds: ReadonlyMap<string, ControllerNeeds> = new Map([["btp", btp]]);
+
+/** In the whole cluster, whatever is switched on. */
+export const sharedRules: readonly PolicyRule[] = [
+  rule("events.k8s.io", ["events"], ["create", "patch"]),
+  // Kinds are picked up when their CRDs appear.
+  rule("apiextensions.k8s.io", ["customresourcedefinitions"], READ),
+  // Its UID tells this cluster from others.
+  { apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["get"] },
+];
+
+/** In the operator's own namespace: the election. A name cannot be asked of a create. */
+export const electionRules = (lease: string): readonly PolicyRule[] => [
+  rule("coordination.k8s.io", ["leases"], ["create"]),
+  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: [lease], verbs: ["get", "update"] },
+];

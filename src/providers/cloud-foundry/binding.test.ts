@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decodeBinding, isGuid, keyOf } from "./binding.ts";
+import { marks, shown } from "./scripted.fixture.ts";
+
+const stateOf = (last_operation: unknown) => decodeBinding({ ...shown, last_operation })?.state;
+
+test("the last operation tells how a key is", () => {
+  const rows: readonly (readonly [type: string, state: string, expected: string, reason: string])[] = [
+    ["create", "initial", "creating", "nobody has asked the broker yet"],
+    ["create", "in progress", "creating", "the broker is at it"],
+    ["create", "succeeded", "ready", "it works"],
+    ["create", "failed", "failed", "it never will"],
+    ["create", "thinking", "creating", "a state that is not known yet is looked at again"],
+    ["delete", "initial", "deleting", "it is on its way out"],
+    ["delete", "in progress", "deleting", "the broker is at it"],
+    ["delete", "succeeded", "deleting", "only lists still have it"],
+    ["delete", "failed", "ready", "it is still there, to be deleted again"],
+  ];
+  for (const [type, state, expected, reason] of rows) assert.equal(stateOf({ type, state }), expected, reason);
+  assert.equal(stateOf(null), "ready", "bindings of old foundations have none");
+  const half = decodeBinding({ ...shown, last_operation: { type: "delete", state: "failed" } });
+  assert.equal(half?.isHalfDeleted, true);
+});
+
+test("a key is told with all that is known of it", () => {
+  const binding = decodeBinding(shown);
+  assert.ok(binding);
+  assert.deepEqual(keyOf(binding), {
+    id: "k1",
+    name: "orders-x1",
+    instanceId: "i1",
+    createdAt: Date.UTC(2026, 0, 1),
+    state: "ready",
+    marks,
+  });
+  assert.equal(decodeBinding({ ...shown, name: null })?.name, "", "bindings of apps may have no name");
+});
+
+test("what lacks an id or an instance is no key", () => {
+  for (const misfit of [{ guid: "" }, { guid: "a/b" }, { guid: 1 }, { relationships: {} }, { name: undefined }]) {
+    assert.equal(decodeBinding({ ...shown, ...misfit }), undefined, JSON.stringify(misfit));
+  }
+  for (const id of ["", ".", "..", "a/b", "a?b", "ü", "x".repeat(256)]) assert.equal(isGuid(id), false, id);
+  assert.equal(isGuid("managed_service_binding.create~1-2"), true);
+});

@@ -1,0 +1,83 @@
+import { Redacted } from "../../base/redacted.ts";
+import type { CreateRequest, KeyMetadata } from "../contract.ts";
+import type { Answer } from "../rest/answer.ts";
+import type { UnknownRecord } from "../rest/wire.ts";
+import { errorOf, refusesMetadata } from "./answer.ts";
+import type { Call, CloudFoundryClient } from "./client.ts";
+import { encodeMarks } from "./marks.ts";
+import { checkedMetadata } from "./metadata.ts";
+
+export const BINDINGS = "/v3/service_credential_bindings";
+
+/** No instance of any foundation has it. */
+const NOWHERE = "00000000-0000-4000-8000-000000000000";
+
+/**
+ * Asks for keys, with their metadata where the foundation takes it then. Whether it does is found out by the first key that
+ * is asked for, and remembered.
+ */
+export class KeyRequests {
+  readonly #client: CloudFoundryClient;
+  #takesMetadata: boolean | undefined;
+
+  constructor(client: CloudFoundryClient) {
+    this.#client = client;
+  }
+
+  /** The answer, and whether the metadata still has to be put on the key. */
+  async send(
+    request: CreateRequest,
+    signal: AbortSignal,
+  ): Promise<{ readonly answer: Answer; readonly isUnmarked: boolean }> {
+    const [body, metadata] = [bodyOf(request), metadataOf(request)];
+    if (this.#takesMetadata !== false) {
+      const answer = await this.#post({ ...body, metadata }, signal);
+      if (this.#takesMetadata || !refusesMetadata(answer)) {
+        this.#takesMetadata ||= answer.status < 300 || undefined;
+        return { answer, isUnmarked: false };
+      }
+      this.#takesMetadata = false;
+    }
+    return { answer: await this.#post(body, signal), isUnmarked: true };
+  }
+
+  /**
+   * Whether keys are made without metadata here. Where no key was asked for yet, one is asked for that cannot be made, of an
+   * instance that is nowhere: what is wrong with it first tells.
+   */
+  async leavesUnmarked(signal: AbortSignal): Promise<boolean> {
+    if (this.#takesMetadata === undefined) {
+      const relationships = { service_instance: { data: { guid: NOWHERE } } };
+      const metadata: KeyMetadata = { labels: {}, annotations: {} };
+      const answer = await this.#post({ type: "key", name: "nobody", relationships, metadata }, signal);
+      if (errorOf(answer) && answer.status === 422) this.#takesMetadata = !refusesMetadata(answer);
+    }
+    return this.#takesMetadata === false;
+  }
+
+  #post(body: UnknownRecord, signal: AbortSignal): Promise<Answer> {
+    const call: Call = { method: "POST", path: BINDINGS, purpose: "make the key", body: new Redacted(body) };
+    return this.#client.call(call, signal);
+  }
+}
+
+export function metadataOf({ marks, metadata = { labels: {}, annotations: {} } }: CreateRequest): KeyMetadata {
+  const [theirs, ours] = [checkedMetadata(metadata), encodeMarks(marks)];
+  return {
+    labels: { ...theirs.labels, ...ours.labels },
+    annotations: { ...theirs.annotations, ...ours.annotations },
+  };
+}
+
+function bodyOf({ name, instanceId, appId, parameters }: CreateRequest): UnknownRecord {
+  const given = parameters.reveal();
+  return {
+    type: appId === undefined ? "key" : "app",
+    name,
+    relationships: {
+      service_instance: { data: { guid: instanceId } },
+      ...(appId !== undefined && { app: { data: { guid: appId } } }),
+    },
+    ...(Object.keys(given).length > 0 && { parameters: given }),
+  };
+}

@@ -1,0 +1,25 @@
+import type { HttpPort } from "../providers/http-port.ts";
+import type { RotationMetrics } from "../report/rotation-metrics.ts";
+
+/** What every controller is told by whoever runs the operator. */
+export interface ControllerSettings {
+  /** Where the operator keeps what is its own. */
+  readonly namespace: string;
+  /** The name of this process, for events. */
+  readonly instance: string;
+  /** The way to external systems. */
+  readonly http: HttpPort;
+  readonly metrics?: RotationMetrics;
+  /** Whether the local clock and the API server's differ too much to act on dates. */
+  readonly isSkewed: () => boolean;
+  /** Rotating faster than this is refused. */
+  readonly minFrequencyMs: number;
+  /** How often each resource is compared with what is outside, though nothing asks for it. */
+  readonly driftCheckMs: number;
+  /** How often each provider configuration is searched for keys whose resource is gone. */
+  readonly sweepMs: number;
+  /** How long a create that nobody heard of may still land outside. */
+  readonly settleMs: number;
+  /** How many rotations that are overdue together may start within a second, per provider configuration. */
+  readonly overdueStartsPerSecond: number;
+}

@@ -1,0 +1,8 @@
+import { createServiceBindingKind } from "./btp/service-binding-kind.ts";
+import type { ManagedKind } from "./managed/managed-kind.ts";
+
+/**
+ * Every kind whose keys are rotated, for whoever only reads and explains. No limits of an operator's own: what its flags
+ * refuse, the operator says on the resource.
+ */
+export const managedKinds: readonly ManagedKind[] = [createServiceBindingKind({ minFrequencyMs: 0 })];

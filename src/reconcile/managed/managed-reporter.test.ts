@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { KeyturnError, never } from "../../base/errors.ts";
+import type { ActiveKey, Pending, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
+import type { Happening } from "../../report/event-recorder.ts";
+import { objectWith, policyWith, stateWith } from "./managed-kind.fixture.ts";
+import { ManagedReporter } from "./managed-reporter.ts";
+
+const HOUR_MS = 3_600_000;
+const BEGIN = Date.UTC(2026, 0, 1);
+/** When the rotation is due under the policy of these tests. */
+const DUE = BEGIN + 288 * HOUR_MS;
+const active: ActiveKey = { id: "k-1", name: "orders-1", createdAt: BEGIN, sequence: 1, madeFrom: "x" };
+const key = { id: "k-2", name: "orders-2", createdAt: DUE };
+const object = objectWith();
+const { signal } = new AbortController();
+
+const pending = (changes: Partial<Pending> = {}): Pending => ({
+  name: "orders-2",
+  sequence: 2,
+  since: DUE,
+  id: undefined,
+  madeFrom: "x",
+  fulfils: undefined,
+  ...changes,
+});
+const replaced = (cause: RetiredCause): RetiredKey => ({
+  ...active,
+  retiredAt: DUE,
+  replacedAt: undefined,
+  overlapMs: 48 * HOUR_MS,
+  deletionAt: DUE,
+  cause,
+});
+
+function start(nowAt = DUE + 1000) {
+  const told: Happening[] = [];
+  const counted: string[] = [];
+  const reporter = new ManagedReporter({
+    events: { record: async (_, happening) => void told.push(happening) },
+    observer: {
+      activated: (cause, latenessMs) => void counted.push(`activated ${cause} ${latenessMs}`),
+      deleted: (cause) => void counted.push(`deleted ${cause}`),
+      secretRestored: () => void counted.push("restored"),
+      failed: (code) => void counted.push(`failed ${code}`),
+    },
+    nowAt: () => nowAt,
+  });
+  return { reporter, told, counted };
+}
+
+test("a key that becomes active is told by why, with the fate of the one before, and counted with its lateness", async () => {
+  const inTwoDays = "orders-1 (k-1) is retired and will be deleted 2026-01-15T00:00:01Z.";
+  const table: readonly (readonly [before: State, counted: string, said: string, reason: string])[] = [
+    [
+      stateWith({ pending: pending() }),
+      "activated first undefined",
+      "Normal KeyCreated: Key orders-2 (k-2) is active, the first one.",
+      "the first key",
+    ],
+    [
+      stateWith({ pending: pending({ id: "k-2" }) }),
+      "activated first undefined",
+      "Normal KeyCreated: Key orders-2 (k-2) is active, the first one.",
+      "the first key, of a service that takes its time and tells the id at once",
+    ],
+    [
+      stateWith({ active, pending: pending({ since: DUE + 1500 }), retired: [replaced("rotated")] }),
+      "activated rotated 1500",
+      `Normal KeyRotated: Key orders-2 (k-2) is active, the next one. ${inTwoDays}`,
+      "a rotation, a second and a half late",
+    ],
+    [
+      stateWith({ active, pending: pending({ since: DUE - 1 }), retired: [replaced("rotated")] }),
+      "activated rotated undefined",
+      `Normal KeyRotated: Key orders-2 (k-2) is active, the next one. ${inTwoDays}`,
+      "a rotation for another reason, before it was due",
+    ],
+    [
+      stateWith({ active, pending: pending(), retired: [replaced("forced")] }),
+      "activated forced undefined",
+      `Normal KeyRotated: Key orders-2 (k-2) is active, asked for by annotation. ${inTwoDays}`,
+      "a rotation that was asked for",
+    ],
+    [
+      stateWith({ active, pending: pending(), retired: [replaced("compromised")] }),
+      "activated compromised undefined",
+      "Warning KeyRotated: Key orders-2 (k-2) is active, since the one before was compromised. orders-1 (k-1) is retired and will be deleted 2026-01-13T00:00:01Z.",
+      "a rotation after a leak: the old key goes at once",
+    ],
+    [
+      stateWith({ active, pending: pending(), retired: [] }),
+      "activated found undefined",
+      "Normal KeyRotated: Key orders-2 (k-2) is active, found by its marks.",
+      "nobody knows what became of the one before",
+    ],
+  ];
+  for (const [before, counts, said, reason] of table) {
+    const { reporter, told, counted } = start();
+    await reporter.keyActivated(object, { before, key, policy: policyWith(), isAdopted: false }, signal);
+    assert.deepEqual(counted, [counts], reason);
+    const words = told.map(({ type, reason: word, note }) => `${type} ${word}: ${note}`);
+    assert.deepEqual(words, [said], reason);
+    assert.equal(told[0]?.id, "k-2", "told again after a crash, it is the same event");
+  }
+});
+
+test("a key that was there already is taken over, not made", async () => {
+  const { reporter, told, counted } = start();
+  const before = stateWith({ pending: pending({ id: "k-2" }) });
+  await reporter.keyActivated(object, { before, key, policy: policyWith(), isAdopted: true }, signal);
+  assert.deepEqual(counted, ["activated adopted undefined"]);
+  assert.deepEqual([told[0]?.reason, told[0]?.note], ["KeyAdopted", "Key orders-2 (k-2) is active, taken over."]);
+});
+
+test("deletions, restored Secrets and keys set free are told by what they are about", async () => {
+  const { reporter, told, counted } = start();
+  await reporter.keyDeleted(object, { id: "k-1", name: "orders-1", cause: "rotated" }, signal);
+  await reporter.secretRestored(object, { secret: { namespace: "shop", name: "orders" }, version: "7" }, signal);
+  await reporter.keysOrphaned(object, ["b", "a"], signal);
+  assert.deepEqual(
+    told.map(({ reason, id, note }) => [reason, id, note]),
+    [
+      ["KeyDeleted", "k-1", "Key orders-1 (k-1) was deleted."],
+      ["SecretRestored", "7", "The Secret shop/orders did not hold the active key as it should, and does again."],
+      ["KeysOrphaned", "a,b", "These keys were set free and are nobody's now: a, b"],
+    ],
+  );
+  assert.deepEqual(counted, ["deleted rotated", "restored"]);
+});
+
+test("a failure is told in its own words when they are ours, and counted by its code whether told or not", async () => {
+  const { reporter, told, counted } = start();
+  const known = new KeyturnError("QuotaExceeded", "no more bindings", { retry: never });
+  const unknown = new TypeError("canary");
+  for (const problem of [known, unknown]) {
+    reporter.countFailure(problem);
+    await reporter.failed(object, problem, signal);
+  }
+  assert.deepEqual(
+    told.map(({ type, reason, note }) => [type, reason, note]),
+    [
+      ["Warning", "QuotaExceeded", "no more bindings"],
+      ["Warning", "ReconcileError", "An unexpected error; the operator's log tells more."],
+    ],
+  );
+  assert.deepEqual(counted, ["failed QuotaExceeded", "failed ReconcileError"]);
+  assert.doesNotMatch(JSON.stringify(told), /canary/);
+});
+
+test("without anybody to tell, nothing is missing", async () => {
+  const reporter = new ManagedReporter({ nowAt: () => DUE });
+  await reporter.keyActivated(object, { before: stateWith(), key, policy: policyWith(), isAdopted: false }, signal);
+  await reporter.failed(object, new Error("x"), signal);
+  reporter.countFailure(new Error("x"));
+});

@@ -1,0 +1,135 @@
+import { KeyturnError } from "../../base/errors.ts";
+import { formatInstant } from "../../base/instant.ts";
+import { deletionInstant, rotationInstant } from "../../engine/dates.ts";
+import type { KnownKey, Policy, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
+import type { KubeObject } from "../../kube/objects.ts";
+import type { SecretAddress } from "../../publish/secret-publisher.ts";
+import type { Happening } from "../../report/event-recorder.ts";
+
+/** What became of a rotation, in numbers. Must be quick and must not throw. */
+interface RotationObserver {
+  /** A key became the active one; `latenessMs` where it was due at an instant. */
+  activated(cause: ActivationCause, latenessMs: number | undefined): void;
+  deleted(cause: DeletionCause): void;
+  secretRestored(): void;
+  failed(code: string): void;
+}
+
+/** Why a key was deleted: for what it was retired, or because its resource went. */
+export type DeletionCause = RetiredCause | "departed";
+
+/** Why there is a new active key. */
+type ActivationCause = "first" | "adopted" | RetiredCause;
+
+export interface ManagedReporterOptions {
+  readonly events?: { record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> };
+  readonly observer?: RotationObserver;
+  readonly nowAt: () => number;
+}
+
+/**
+ * Tells people and metrics what happened to a managed resource: one event for a rotation, a deletion, a failure, a Secret
+ * that was put right. Must not: carry key material, or tell of what has not happened.
+ */
+export class ManagedReporter {
+  readonly #options: ManagedReporterOptions;
+
+  constructor(options: ManagedReporterOptions) {
+    this.#options = options;
+  }
+
+  /** Told before the commit, of the state before it. */
+  async keyActivated(
+    object: KubeObject,
+    what: { readonly before: State; readonly key: KnownKey; readonly policy: Policy; readonly isAdopted: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { before, key, policy, isAdopted } = what;
+    const replaced = before.retired.find((one) => one.id === before.active?.id);
+    const cause = isAdopted ? "adopted" : before.active ? (replaced?.cause ?? "found") : "first";
+    const dueAt = before.active ? rotationInstant(policy, before.active, before.postponedUntil) : Infinity;
+    const startedAt = before.pending?.since ?? dueAt;
+    const isDue = cause === "rotated" && startedAt >= dueAt;
+    this.#options.observer?.activated(cause, isDue ? startedAt - dueAt : undefined);
+    const deletedAt =
+      replaced && deletionInstant(policy, { ...replaced, replacedAt: replaced.replacedAt ?? this.#options.nowAt() });
+    await this.#record(object, { ...activation(cause, key, replaced, deletedAt), id: key.id }, signal);
+  }
+
+  async keyDeleted(
+    object: KubeObject,
+    key: Pick<RetiredKey, "id" | "name"> & { readonly cause: DeletionCause },
+    signal: AbortSignal,
+  ): Promise<void> {
+    this.#options.observer?.deleted(key.cause);
+    const note = `Key ${key.name} (${key.id}) was deleted.`;
+    await this.#record(object, { type: "Normal", reason: "KeyDeleted", action: "Delete", note, id: key.id }, signal);
+  }
+
+  async secretRestored(
+    object: KubeObject,
+    what: { readonly secret: SecretAddress; readonly version: string | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
+    this.#options.observer?.secretRestored();
+    const { namespace, name } = what.secret;
+    const note = `The Secret ${namespace}/${name} did not hold the active key as it should, and does again.`;
+    const id = what.version ?? "";
+    await this.#record(object, { type: "Normal", reason: "SecretRestored", action: "Publish", note, id }, signal);
+  }
+
+  /** Keys that outlive the resource because it said so. */
+  async keysOrphaned(object: KubeObject, ids: readonly string[], signal: AbortSignal): Promise<void> {
+    const note = `These keys were set free and are nobody's now: ${[...ids].sort().join(", ")}`;
+    const id = [...ids].sort().join();
+    await this.#record(object, { type: "Normal", reason: "KeysOrphaned", action: "Orphan", note, id }, signal);
+  }
+
+  /** Told once for each problem: the caller knows whether it is the one that was told last. */
+  async failed(object: KubeObject, problem: unknown, signal: AbortSignal): Promise<void> {
+    const code = problem instanceof KeyturnError ? problem.code : "ReconcileError";
+    const note =
+      problem instanceof KeyturnError ? problem.message : "An unexpected error; the operator's log tells more.";
+    const id = `${object.metadata.resourceVersion} ${note}`;
+    await this.#record(object, { type: "Warning", reason: code, action: "Reconcile", note, id }, signal);
+  }
+
+  /** Every failure counts, told or not. */
+  countFailure(problem: unknown): void {
+    this.#options.observer?.failed(problem instanceof KeyturnError ? problem.code : "ReconcileError");
+  }
+
+  async #record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> {
+    await this.#options.events?.record(object, happening, signal);
+  }
+}
+
+const WORDS: Readonly<Record<ActivationCause, readonly [reason: string, why: string]>> = {
+  first: ["KeyCreated", "the first one"],
+  adopted: ["KeyAdopted", "taken over"],
+  rotated: ["KeyRotated", "the next one"],
+  forced: ["KeyRotated", "asked for by annotation"],
+  compromised: ["KeyRotated", "since the one before was compromised"],
+  duplicate: ["KeyRotated", "the next one"],
+  abandoned: ["KeyRotated", "the next one"],
+  found: ["KeyRotated", "found by its marks"],
+};
+
+function activation(
+  cause: ActivationCause,
+  { id, name }: KnownKey,
+  replaced: RetiredKey | undefined,
+  deletedAt: number | undefined,
+): Omit<Happening, "id"> {
+  const [reason, why] = WORDS[cause];
+  const fate =
+    replaced === undefined || deletedAt === undefined || !Number.isFinite(deletedAt)
+      ? ""
+      : ` ${replaced.name} (${replaced.id}) is retired and will be deleted ${formatInstant(deletedAt)}.`;
+  return {
+    type: cause === "compromised" ? "Warning" : "Normal",
+    reason,
+    action: "Rotate",
+    note: `Key ${name} (${id}) is active, ${why}.${fate}`,
+  };
+}

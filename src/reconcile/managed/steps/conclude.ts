@@ -1,0 +1,34 @@
+import { unfulfilled } from "../../../engine/advance.ts";
+import type { KnownKey } from "../../../engine/model.ts";
+import { keyName } from "../key-name.ts";
+import { ANNOTATIONS } from "../managed-kind.ts";
+import type { Workpiece } from "../workpiece.ts";
+
+/** External-name moves to the key that is published, and the request that it fulfils leaves in the same write. */
+export function activateKey(piece: Workpiece, id: string): Promise<void> {
+  const fulfilled = { [piece.options.kind.forceAnnotation]: null, [ANNOTATIONS.compromised]: null };
+  const annotations = {
+    [ANNOTATIONS.externalName]: id,
+    ...(unfulfilled(piece.state) === undefined && fulfilled),
+  };
+  return piece.patchMetadata({ annotations });
+}
+
+/** The last write of a rotation. Its event comes first: whoever dies in between tells of it again, under the same name. */
+export async function commitKey(piece: Workpiece, id: string): Promise<void> {
+  const { clock, reporter, spec, signal } = piece.options;
+  const now = clock.now();
+  const seen = piece.keys.get(id);
+  const before = piece.state;
+  const { pending } = before;
+  const key: KnownKey = {
+    id,
+    name: seen?.name ?? pending?.name ?? "",
+    createdAt: seen?.createdAt ?? pending?.since ?? now,
+  };
+  const { uid = "" } = piece.object.metadata;
+  const isAdopted = pending?.name !== keyName(spec.baseName, uid, pending?.sequence ?? 0);
+  await reporter.keyActivated(piece.object, { before, key, policy: spec.policy, isAdopted }, signal);
+  await piece.write({ kind: "commit", key, replacedAt: piece.publishedAt ?? now });
+  piece.lookAfresh();
+}

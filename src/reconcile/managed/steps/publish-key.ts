@@ -1,0 +1,145 @@
+import { Redacted } from "../../../base/redacted.ts";
+import type { ActiveKey, Pending } from "../../../engine/model.ts";
+import { Conflict } from "../../../kube/errors.ts";
+import type { Credentials, DescribedInstance } from "../../../providers/contract.ts";
+import { ProviderError } from "../../../providers/provider-error.ts";
+import { connectionData } from "../../../publish/connection-data.ts";
+import type { PublishedSecret } from "../../../publish/secret-publisher.ts";
+import { layoutName } from "../managed-kind.ts";
+import type { Workpiece } from "../workpiece.ts";
+import { readCredentials } from "./make-key.ts";
+
+type SecretData = Redacted<Readonly<Record<string, string>>>;
+
+/**
+ * Read the Secret, then the resource live, then replace the Secret at the version that was read: whoever published in
+ * between makes this fail, and whoever moved the resource on is seen. A key of this intent in the Secret has won.
+ */
+export async function publishKey(piece: Workpiece, id: string): Promise<void> {
+  const { spec, publisher, signal } = piece.options;
+  const { pending, active } = piece.state;
+  if (!pending || !spec.secret) return;
+  const present = await publisher.read(spec.secret, piece.owner, signal);
+  const isWon = await isWinner(piece, { present, id, sequence: pending.sequence });
+  if (isWon && present?.keyId !== undefined) {
+    // What is published needs no credentials any more, and must not be given up for want of them.
+    await ensureStillPending(piece, pending.sequence);
+    piece.secret = present;
+    published(piece, present.keyId, present.publishedAt);
+    return;
+  }
+  const credentials = await readCredentials(piece, id);
+  if (!credentials) {
+    piece.learn({ unreadable: id });
+    return;
+  }
+  const data = await dataOf(piece, credentials);
+  await ensureStillPending(piece, pending.sequence);
+  const isSame =
+    present?.isSound && present.keyId === active?.id && present.fingerprint === publisher.fingerprintOf(data);
+  if (isSame && active && active.id !== id && (await couldStay(piece, active, pending))) {
+    piece.learn({ ineffective: id });
+    return;
+  }
+  await writeSecret(piece, { id, sequence: pending.sequence, data, over: present });
+  published(piece, id, piece.publishedAt);
+}
+
+/** The Secret was damaged or lost: the active key's credentials again, under the same rules. */
+export async function republishKey(piece: Workpiece, id: string): Promise<void> {
+  const { spec, publisher, reporter, signal } = piece.options;
+  const { active } = piece.state;
+  if (!active || !spec.secret) return;
+  const credentials = await readCredentials(piece, id);
+  if (!credentials) {
+    throw new ProviderError(
+      "CredentialsUnavailable",
+      "the Secret is damaged and the service does not give the credentials again: force a rotation",
+    );
+  }
+  const data = await dataOf(piece, credentials);
+  const present = await publisher.read(spec.secret, piece.owner, signal);
+  await piece.ensureUnchanged();
+  await writeSecret(piece, { id, sequence: active.sequence, data, over: present });
+  piece.learn({ secret: { keyId: id, sequence: active.sequence } });
+  await reporter.secretRestored(piece.object, { secret: spec.secret, version: piece.secret?.resourceVersion }, signal);
+}
+
+/** Whether the Secret holds a key of this intent already, and one that lives: a Secret may be from a backup too. */
+async function isWinner(
+  piece: Workpiece,
+  what: { readonly present: PublishedSecret | undefined; readonly id: string; readonly sequence: number },
+): Promise<boolean> {
+  const { present, id, sequence } = what;
+  const { keyId, sequence: publishedSequence = -1 } = present?.isSound ? present : { keyId: undefined };
+  if (keyId === undefined || publishedSequence < sequence) return false;
+  if (keyId === id) return true;
+  const { outside, signal } = piece.options;
+  const key = await outside.connection.observe(keyId, signal);
+  if (!key || piece.see(key).sequence !== publishedSequence || key.state !== "ready") return false;
+  if (publishedSequence > sequence) throw new Conflict("a later key is published: the status is from the past");
+  return true;
+}
+
+/**
+ * Whether the old key would do as well: it is there, of the present spec, and the one that external-name means. Otherwise
+ * the reason for the rotation would stand after it was given up, and keys would be made without end.
+ */
+async function couldStay(piece: Workpiece, active: ActiveKey, pending: Pending): Promise<boolean> {
+  if (piece.state.externalName !== active.id || active.madeFrom !== pending.madeFrom) return false;
+  const { outside, signal } = piece.options;
+  return (await outside.connection.observe(active.id, signal))?.state === "ready";
+}
+
+async function ensureStillPending(piece: Workpiece, sequence: number): Promise<void> {
+  const live = await piece.readLive();
+  const state = piece.options.kind.readState(live);
+  const { uid, generation } = piece.object.metadata;
+  // A spec that was edited may name another Secret: what was decided on the old one does not hold.
+  const isSame = live.metadata.uid === uid && live.metadata.generation === generation;
+  if (state.isDeleting || state.pending?.sequence !== sequence || !isSame) {
+    throw new Conflict(`${live.metadata.name} has moved on`);
+  }
+}
+
+function published(piece: Workpiece, id: string, at: number | undefined): void {
+  piece.publishedAt = at;
+  piece.learn({ published: id, secret: { keyId: id, sequence: piece.state.pending?.sequence } });
+}
+
+async function dataOf(piece: Workpiece, credentials: Credentials): Promise<SecretData> {
+  const layout = piece.options.spec.secret?.layout ?? { kind: "flat" };
+  const whole = layout.kind === "sap-kubernetes" ? { ...layout, instance: await describeInstance(piece) } : layout;
+  return new Redacted(connectionData(credentials.reveal(), whole));
+}
+
+async function describeInstance({ options }: Workpiece): Promise<DescribedInstance> {
+  const { connection, instanceId } = options.outside;
+  const described = await connection.describeInstance(instanceId, options.signal);
+  if (described) return described;
+  throw new ProviderError("InstanceNotFound", `the service instance ${instanceId} does not exist any more`);
+}
+
+async function writeSecret(
+  piece: Workpiece,
+  what: {
+    readonly id: string;
+    readonly sequence: number;
+    readonly data: SecretData;
+    readonly over: PublishedSecret | undefined;
+  },
+): Promise<void> {
+  const { publisher, spec, clock, signal } = piece.options;
+  if (!spec.secret) return;
+  const { namespace, name } = spec.secret;
+  const { id: keyId, sequence, data, over } = what;
+  // When the old key was replaced is written down now: not by a clock that has jumped since the decision.
+  piece.ensureClock();
+  const publishedAt = clock.now();
+  const owner = piece.ownerReference;
+  const address = { namespace, name };
+  const layout = layoutName(spec.secret.layout);
+  piece.secret = await publisher.write({ address, owner, keyId, sequence, publishedAt, layout, data, over }, signal);
+  // The old key was in the Secret until now, however long the write took.
+  piece.publishedAt = clock.now();
+}

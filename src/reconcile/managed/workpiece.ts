@@ -1,0 +1,144 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Redacted } from "../../base/redacted.ts";
+import { advance, type Change } from "../../engine/advance.ts";
+import type { Observation, SeenKey, State } from "../../engine/model.ts";
+import { Conflict } from "../../kube/errors.ts";
+import { apiVersionOf, type KubeObject, type ObjectRef, type OwnerReference } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import type { Connection, Credentials, Marks, OutsideKey } from "../../providers/contract.ts";
+import type { SecretContent, SecretPublisher } from "../../publish/secret-publisher.ts";
+import { layoutName, type ManagedKind, type ManagedSpec } from "./managed-kind.ts";
+import type { ManagedReporter } from "./managed-reporter.ts";
+import { marksOf, type Owner, ownerOf, seenKey } from "./marks.ts";
+import { NOTHING_SEEN } from "./situation.ts";
+import type { StatusWriter } from "./status-writer.ts";
+
+/** The external system as one resource sees it: resolved anew in every pass. */
+export interface Outside {
+  readonly connection: Connection;
+  readonly instanceId: string;
+  readonly parameters: Redacted<Readonly<Record<string, unknown>>>;
+  /** A digest of all a key is made from. */
+  readonly madeFrom: string;
+  /** Whether an earlier digest can be compared with this one. */
+  isComparable(madeFrom: string): boolean;
+}
+
+export interface WorkpieceOptions {
+  readonly kind: ManagedKind;
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly publisher: SecretPublisher;
+  readonly statusWriter: StatusWriter;
+  readonly reporter: ManagedReporter;
+  readonly clusterId: string;
+  readonly object: KubeObject;
+  readonly spec: ManagedSpec;
+  readonly outside: Outside;
+  /** What the Secret holds, as far as is known. */
+  readonly secret: SecretContent | undefined;
+  readonly isSkewed: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One resource in one pass: as the last write left it, and what was found out about it so far. What it remembers ends with
+ * the pass; whatever must last is in the resource, the Secret or outside. Every write is compare-and-swap on the state it
+ * was decided on: a `Conflict` ends the pass, and the next one starts from what is there. Must not: decide anything.
+ */
+export class Workpiece {
+  readonly options: WorkpieceOptions;
+  readonly credentials = new Map<string, Credentials>();
+  readonly keys = new Map<string, OutsideKey>();
+  object: KubeObject;
+  observation: Observation;
+  /** The Secret as it was last read or written; undefined when there is none. */
+  secret: SecretContent | undefined;
+  publishedAt: number | undefined;
+  hasLooked = false;
+
+  constructor(options: WorkpieceOptions) {
+    this.options = options;
+    this.object = options.object;
+    const { secret, spec } = options;
+    this.secret = secret;
+    this.observation = { ...NOTHING_SEEN, secret: spec.secret && contentOf(secret, layoutName(spec.secret.layout)) };
+    this.publishedAt = secret?.publishedAt;
+  }
+
+  get state(): State {
+    return this.options.kind.readState(this.object);
+  }
+
+  get ref(): ObjectRef {
+    const { name, namespace } = this.object.metadata;
+    return { name, ...(namespace !== undefined && { namespace }) };
+  }
+
+  get owner(): Owner {
+    return ownerOf(this.options.kind, this.object);
+  }
+
+  get ownerReference(): OwnerReference {
+    const { type } = this.options.kind;
+    const { name, uid = "" } = this.object.metadata;
+    return { apiVersion: apiVersionOf(type), kind: type.kind, name, uid };
+  }
+
+  marks(sequence: number): Marks {
+    return marksOf(this.owner, this.options.clusterId, sequence);
+  }
+
+  /** A key outside as the engine sees it; remembered for what else is known of it. */
+  see(key: OutsideKey): SeenKey {
+    this.keys.set(key.id, key);
+    return seenKey(key, { clusterId: this.options.clusterId, owner: this.owner });
+  }
+
+  learn(news: Partial<Observation>): void {
+    this.observation = { ...this.observation, ...news };
+  }
+
+  /** What was seen belongs to a state that is over; only what the Secret holds is as true as before. */
+  lookAfresh(news: Partial<Observation> = {}): void {
+    this.observation = { ...NOTHING_SEEN, secret: this.observation.secret, ...news };
+  }
+
+  /** The state after a change, written to the status; what comes back is what the next step builds on. */
+  async write(change: Change): Promise<void> {
+    const { statusWriter, spec, signal } = this.options;
+    const state = advance(this.state, change);
+    this.object = await statusWriter.write(this.object, { state, spec, signal });
+  }
+
+  async patchMetadata(metadata: Readonly<Record<string, unknown>>): Promise<void> {
+    const { kube, kind, signal } = this.options;
+    const body = { metadata: { ...metadata, resourceVersion: this.object.metadata.resourceVersion } };
+    this.object = await kube.patch(kind.type, this.ref, { type: "merge", body }, { signal });
+  }
+
+  readLive(): Promise<KubeObject> {
+    const { kube, kind, signal } = this.options;
+    return kube.get(kind.type, this.ref, { signal });
+  }
+
+  async ensureUnchanged(): Promise<void> {
+    const live = await this.readLive();
+    if (live.metadata.resourceVersion !== this.object.metadata.resourceVersion) {
+      throw new Conflict(`${live.metadata.name} has moved on`);
+    }
+  }
+
+  /** What was decided by a clock that has turned out to be wrong is decided again. */
+  ensureClock(): void {
+    if (this.options.isSkewed()) throw new Conflict("the clock has changed");
+  }
+}
+
+/** A Secret that somebody has edited, or that is laid out otherwise, holds nothing that can be relied on. */
+function contentOf(secret: SecretContent | undefined, layout: string): NonNullable<Observation["secret"]> {
+  const isGood = secret?.isSound && secret.layout === layout;
+  return isGood ? { keyId: secret.keyId, sequence: secret.sequence } : { keyId: undefined, sequence: undefined };
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { controllerNeeds } from "../../src/install/permissions.ts";
+import { runKeyturn } from "../support/run-keyturn.ts";
+
+interface Item {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+const asYaml = async (...words: readonly string[]): Promise<readonly Item[]> => {
+  const { code, stdout, stderr } = await runKeyturn(["manifests", ...words]);
+  assert.equal(code, 0, stderr);
+  return parseAllDocuments(stdout).map((document) => document.toJSON() as Item);
+};
+
+test("YAML and JSON hold the same", async () => {
+  const { stdout } = await runKeyturn(["manifests", "-o", "json"]);
+  const { items } = JSON.parse(stdout) as { readonly items: readonly Item[] };
+  assert.deepEqual(await asYaml(), items);
+});
+
+test("the definitions are those that `keyturn crds` prints", async () => {
+  const { stdout } = await runKeyturn(["crds", "-o", "json"]);
+  const { items } = JSON.parse(stdout) as { readonly items: readonly Item[] };
+  const definitions = (await asYaml()).filter(({ kind }) => kind === "CustomResourceDefinition");
+  assert.deepEqual(definitions, items);
+});
+
+test("namespace and image are as asked for", async () => {
+  const items = await asYaml("-n", "elsewhere", "--image", "example/keyturn:7");
+  const deployment = items.find(({ kind }) => kind === "Deployment");
+  assert.equal(deployment?.metadata.namespace, "elsewhere");
+  assert.match(JSON.stringify(deployment), /"image":"example\/keyturn:7"/);
+});
+
+test("every controller that the operator knows can be installed", async () => {
+  const { stdout } = await runKeyturn(["operator", "--help"]);
+  const [, names = ""] = /Controllers to switch on, separated by commas: ([a-z0-9, ]+)\./.exec(stdout) ?? [];
+  assert.deepEqual([...controllerNeeds.keys()], names.split(", "));
+});
+
+const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
+  [["--namespace", "Not A Name"], /--namespace: "Not A Name" cannot be a namespace/],
+  [["--controllers", "btp,nope"], /--controllers: "nope" is not one of btp/],
+  [["-o", "xml"], /--output must be one of yaml, json, not "xml"/],
+];
+
+for (const [words, message] of mistakes) {
+  test(`a mistake is one line: ${words.join(" ")}`, async () => {
+    const { code, stdout, stderr } = await runKeyturn(["manifests", ...words]);
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: "" });
+    assert.match(stderr, message);
+    assert.equal(stderr.trim().split("\n").length, 1);
+  });
+}

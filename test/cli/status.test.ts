@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { serviceBinding } from "../../src/api/btp/service-binding.ts";
+import { CANARY } from "../reconcile/btp-world.ts";
+import { CommandWorld } from "./command-world.ts";
+
+const DAY_MS = 86_400_000;
+
+const lines = (text: string): readonly string[] => text.trimEnd().split("\n");
+
+interface Item {
+  readonly name: string;
+  readonly phase: string;
+  readonly isFrozen: boolean;
+  readonly problems: readonly { readonly reason: string }[];
+  readonly activeKey?: { readonly id: string; readonly createdAt: string };
+  readonly nextRotationAt?: string;
+  readonly retiredKeys: readonly { readonly deletionAt: string }[];
+}
+
+const itemsOf = (stdout: string): readonly Item[] => (JSON.parse(stdout) as { readonly items: readonly Item[] }).items;
+
+test("status shows the active key with its next rotation, and below it the retired ones with their dates", async () => {
+  const world = await CommandWorld.start("orders");
+  await world.btp.clock.advance(12 * DAY_MS);
+  await world.btp.reconcile("orders");
+  await world.btp.clock.advance(6 * 3_600_000);
+  const { code, stdout, stderr } = await world.run(["status"]);
+  assert.equal(code, 0);
+  assert.equal(stderr, "");
+  const [head, active, retired, ...more] = lines(stdout);
+  assert.match(head ?? "", /^NAME +STATE +KEY +AGE +NEXT$/);
+  assert.match(active ?? "", /^orders +Ready +my-sample-\S{8} +6h +rotation in 11d18h$/);
+  assert.match(retired ?? "", /^ +retired \(rotated\) +my-sample-\S{8} +12d6h +deletion in 1d18h$/);
+  assert.deepEqual(more, []);
+});
+
+test("-o wide adds ids, dates and the Secret, -o json has them for programs; neither has key material", async () => {
+  const world = await CommandWorld.start("orders");
+  await world.btp.clock.advance(12 * DAY_MS);
+  await world.btp.reconcile("orders");
+  const wide = await world.run(["status", "-o", "wide"]);
+  assert.match(wide.stdout, /2025-11-29T13:14:28Z +default\/orders-secret\n/);
+  const json = await world.run(["status", "ServiceBindings.account.btp.sap.crossplane.io", "orders", "-o", "json"]);
+  const [item] = itemsOf(json.stdout);
+  assert.equal(item?.activeKey?.createdAt, "2025-11-17T13:14:28Z");
+  assert.equal(item?.nextRotationAt, "2025-11-29T13:14:28Z");
+  assert.deepEqual(
+    item?.retiredKeys.map(({ deletionAt }) => deletionAt),
+    ["2025-11-19T13:14:28Z"],
+  );
+  assert.match(wide.stdout, new RegExp(item?.activeKey?.id ?? "none"));
+  assert.doesNotMatch(wide.stdout + json.stdout, new RegExp(CANARY));
+});
+
+test("problems come first, in words and in the table, and --exit-code tells of them", async () => {
+  const world = await CommandWorld.start("orders");
+  assert.equal((await world.run(["status", "--exit-code"])).code, 0);
+  await world.btp.create("zebra", { writeConnectionSecretToRef: { namespace: "default", name: "service-manager" } });
+  await assert.rejects(world.btp.reconcile("zebra"));
+  const { code, stdout } = await world.run(["status", "--exit-code"]);
+  assert.equal(code, 1);
+  const [first, problem, , , row] = lines(stdout);
+  assert.equal(first, "1 of 2 has a problem:");
+  assert.match(
+    problem ?? "",
+    /^ {2}servicebinding\/zebra {2}SecretNotOurs: the Secret default\/service-manager belongs/,
+  );
+  assert.match(row ?? "", /^zebra +Problem, creating /);
+  assert.equal((await world.run(["status"])).code, 0, "without the flag a problem is no failure of the command");
+});
+
+test("what the dates give away is a problem too: nobody rotates, nobody deletes, nobody has looked", async () => {
+  const world = await CommandWorld.start("orders");
+  await world.btp.clock.advance(12 * DAY_MS);
+  await world.btp.reconcile("orders");
+  await world.btp.create("new");
+  assert.deepEqual(
+    itemsOf((await world.run(["status", "-o", "json"])).stdout).flatMap(({ problems }) => problems),
+    [],
+  );
+  await world.btp.clock.advance(13 * DAY_MS);
+  const items = itemsOf((await world.run(["status", "-o", "json"])).stdout);
+  const reasons = items.map(({ name, problems }) => [name, ...problems.map(({ reason }) => reason)]);
+  assert.deepEqual(reasons, [
+    ["new", "NotSeen"],
+    ["orders", "NotRotated", "NotDeleted"],
+  ]);
+});
+
+test("frozen and paused are shown, and are no problem", async () => {
+  const world = await CommandWorld.start("orders", "static");
+  await world.run(["freeze", "servicebinding", "orders"]);
+  const annotations = { "crossplane.io/paused": "true" };
+  const body = { metadata: { annotations } };
+  await world.btp.kube.patch(serviceBinding, { name: "static" }, { type: "merge", body });
+  await world.btp.clock.advance(20 * DAY_MS);
+  const { code, stdout } = await world.run(["status", "--exit-code"]);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /^orders +Ready, frozen +\S+ +20d +no rotation while frozen$/m);
+  assert.match(stdout, /^static +Ready, paused +\S+ +20d +nothing while paused$/m);
+});
+
+test("labels choose; nothing found is said, and is no failure", async () => {
+  const world = await CommandWorld.start("orders", "payments");
+  const body = { metadata: { labels: { team: "shop" } } };
+  await world.btp.kube.patch(serviceBinding, { name: "orders" }, { type: "merge", body });
+  const chosen = await world.run(["status", "servicebinding", "-l", "team=shop", "-o", "json"]);
+  assert.deepEqual(
+    itemsOf(chosen.stdout).map(({ name }) => name),
+    ["orders"],
+  );
+  const none = await world.run(["status", "-l", "team=none"]);
+  assert.deepEqual(none, { code: 0, stdout: "", stderr: "No resources found.\n" });
+  await assert.rejects(world.run(["status", "servicebinding", "nobody"]), {
+    name: "NotFound",
+    message: 'there is no ServiceBinding "nobody" (keyturn status servicebinding lists them)',
+  });
+});
+
+test("a cluster that does not know the kinds is told apart from an empty one, with the remedy", async () => {
+  await assert.rejects(new CommandWorld().run(["status"]), {
+    name: "NotServed",
+    message: "the cluster does not know ServiceBinding: keyturn crds | kubectl apply -f - installs it",
+  });
+});

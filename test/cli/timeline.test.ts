@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { run } from "../../src/cli/run.ts";
+import { scriptedWorld } from "../../src/cli/scripted-world.fixture.ts";
+import { timelineCommand } from "../../src/cli/timeline-command.ts";
+import { runKeyturn } from "../support/run-keyturn.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "keyturn-timeline-"));
+after(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const manifest = (rotation: string, name = "orders"): string => `
+apiVersion: account.btp.sap.crossplane.io/v1alpha1
+kind: ServiceBinding
+metadata:
+  name: ${name}
+spec:
+  rotation: ${rotation}
+  forProvider:
+    name: my-sample
+    serviceInstanceId: 00000000-0000-4000-8000-000000000001
+`;
+
+const GOOD = manifest("{ ttl: 336h, frequency: 288h }");
+
+test("the chart and the dates of a manifest, without a cluster", async () => {
+  const others = "apiVersion: v1\nkind: Secret\nmetadata: { name: other }\n---\n";
+  const path = file("good.yaml", `${others}${GOOD}---\n${manifest("{ ttl: 10d, frequency: 2d }", "stock")}`);
+  const words = ["timeline", "-f", path, "--for", "60d", "--from", "2025-11-05"];
+  const { code, stdout, stderr } = await runKeyturn(words);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.match(stdout, /^ServiceBinding orders: 60d from 2025-11-05T00:00:00Z$/m);
+  assert.match(stdout, /^2025-11-17T00:00:00Z +#2 +#1 +2025-11-19T00:00:00Z +2d$/m);
+  assert.match(stdout, /^Warning: ttl is more than twice the frequency: up to 4 retired keys exist at a time\.$/m);
+  for (const line of stdout.split("\n")) assert.ok(line.length <= 90, line);
+  const json = JSON.parse((await runKeyturn([...words, "-o", "json"])).stdout) as {
+    readonly items: readonly { readonly name: string; readonly mostLiveKeys: number; readonly rotations: unknown[] }[];
+  };
+  assert.deepEqual(
+    json.items.map(({ name, mostLiveKeys, rotations }) => [name, mostLiveKeys, rotations.length]),
+    [
+      ["orders", 2, 5],
+      ["stock", 6, 30],
+    ],
+  );
+});
+
+test("mistakes are one line that names the file, or the field and what to do", async () => {
+  const good = file("one.yaml", GOOD);
+  const table: readonly (readonly [words: readonly string[], code: number, message: RegExp])[] = [
+    [[], 2, /give the manifest with -f FILE/],
+    [["-f", join(folder, "none.yaml")], 2, /none\.yaml cannot be read: .*no such file/],
+    [["-f", file("broken.yaml", "a: [\n")], 1, /broken\.yaml, line \d+: this is not YAML/],
+    [["-f", file("secret.yaml", "kind: Secret\n")], 1, /nothing in it that Keyturn rotates \(servicebinding/],
+    [
+      ["-f", file("short.yaml", manifest("{ ttl: 1h, frequency: 2h }"))],
+      1,
+      /orders: spec\.rotation\.ttl: must be at least/,
+    ],
+    [["-f", file("half.yaml", manifest("{ ttl: 1h }"))], 1, /spec\.rotation\.frequency: is required/],
+    [["-f", file("never.yaml", manifest("{ ttl: 14d, frequency: soon }"))], 1, /frequency: "soon" is not a duration/],
+    [["-f", good, "--for", "a while"], 2, /--for: "a while" is not a duration/],
+    [["-f", good, "--for", "0s"], 2, /--for: "0s" is zero/],
+    [["-f", good, "--from", "tomorrow"], 2, /--from: "tomorrow" is not a date such as/],
+    [
+      ["-f", file("fast.yaml", manifest("{ ttl: 2m, frequency: 1m }"))],
+      2,
+      /--for: that would be more than 10000 rotations/,
+    ],
+  ];
+  for (const [words, expected, message] of table) {
+    const { world, said } = scriptedWorld();
+    const code = await run([timelineCommand], ["timeline", ...words], world);
+    assert.deepEqual([code, said.stdout], [expected, ""], words.join(" "));
+    assert.match(said.stderr, message);
+    assert.match(said.stderr, /^keyturn: [^\n]+\n$/);
+  }
+});
+
+test("a manifest may come through a pipe", async () => {
+  const { world, said } = scriptedWorld({ answer: GOOD });
+  assert.equal(await run([timelineCommand], ["timeline", "-f", "-", "--for", "30d"], world), 0, said.stderr);
+  assert.match(said.stdout, /^2 rotations; 3 keys made, 2 deleted; at most 2 live keys at a time\.$/m);
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { parse, stringify } from "yaml";
+import { providerConfig } from "../../src/api/btp/provider-config.ts";
+import { brisk, Stage } from "../rotation/stage.ts";
+import { StoryBinding } from "../rotation/story-binding.ts";
+import { eventually } from "../support/eventually.ts";
+import { pickTarget } from "../support/pick-target.ts";
+import { runKeyturn } from "../support/run-keyturn.ts";
+import type { RunningTarget } from "../support/target.ts";
+
+/** `keyturn manifests`, applied as its page says, to the embedded server and to a real one. */
+const target = await pickTarget();
+const { kubectl } = target;
+const skip = kubectl === undefined && "no kubectl here: install one, or run `npm run test:cluster`, which builds one";
+const execute = promisify(execFile);
+
+const NAMESPACE = "keyturn-install";
+
+describe(`what keyturn manifests prints, on the ${target.name} server`, { concurrency: 1, skip }, () => {
+  let server: RunningTarget;
+  let folder: string;
+  let file: string;
+  before(async () => {
+    server = await target.start();
+    folder = await mkdtemp(join(tmpdir(), "keyturn-install-"));
+    file = join(folder, "keyturn.yaml");
+    const { code, stdout, stderr } = await runKeyturn(["manifests", "--namespace", NAMESPACE]);
+    assert.equal(code, 0, stderr);
+    await writeFile(file, stdout);
+  });
+  after(async () => {
+    try {
+      await run("delete", "--ignore-not-found", "-f", file);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+      await server.stop();
+    }
+  });
+
+  const run = async (...words: readonly string[]): Promise<string> => {
+    const env = { PATH: process.env.PATH ?? "", HOME: folder };
+    const { stdout } = await execute(kubectl ?? "", ["--kubeconfig", server.kubeconfig, ...words], {
+      env,
+      timeout: 90_000,
+    });
+    return stdout;
+  };
+
+  test("is applied in one go", async () => {
+    const lines = (await run("apply", "-f", file)).trim().split("\n");
+    assert.equal(lines.length, 11);
+    for (const line of lines) assert.match(line, / (created|configured)$/);
+  });
+
+  test("is taken as it is: applying it again changes nothing", async () => {
+    for (const words of [["apply"], ["apply", "--dry-run=server"]]) {
+      for (const line of (await run(...words, "-f", file)).trim().split("\n")) assert.match(line, / unchanged/);
+    }
+  });
+
+  test("runs two pods", async () => {
+    await run("rollout", "status", "deployment/keyturn", "--namespace", NAMESPACE, "--timeout=60s");
+    const pods = await run("get", "pods", "--namespace", NAMESPACE, "--no-headers");
+    assert.equal(pods.trim().split("\n").length, 2);
+  });
+
+  // The embedded server enforces neither RBAC nor Pod Security.
+  if (target.name === "real") defineEnforced();
+
+  function defineEnforced(): void {
+    test("grants what a rotation needs, from the first key to the last", { timeout: 180_000 }, async () => {
+      const stage = await Stage.set({ target, name: "install", kubeconfigFor: asServiceAccount });
+      try {
+        const operator = stage.startOperator([...brisk(), "--leader-elect", "--lease-namespace", NAMESPACE]);
+        await operator.ready();
+        const binding = new StoryBinding(stage, "install-cycle");
+        await binding.create(binding.manifest({ rotation: { ttl: "6s", frequency: "3s" } }));
+        const first = await binding.calm();
+        await binding.rotated(first);
+        await binding.removed(first.activeId ?? "");
+        await binding.end();
+        await stage.kube.delete(providerConfig, { name: stage.namespace });
+        const isLetGo = async () => !(await stage.hasProviderConfig(stage.namespace)) || undefined;
+        await eventually("the ProviderConfig to be let go", isLetGo);
+        assert.doesNotMatch(operator.text, /forbidden/i);
+      } finally {
+        await stage.strike();
+      }
+    });
+
+    test("grants no more than that", async () => {
+      const account = `system:serviceaccount:${NAMESPACE}:keyturn`;
+      for (const asked of [
+        ["delete", "servicebindings.account.btp.sap.crossplane.io"],
+        ["create", "pods"],
+        ["get", "configmaps"],
+        ["get", "namespaces/default"],
+        ["update", "leases/another", "--namespace", NAMESPACE],
+        ["get", "leases/keyturn", "--namespace", "default"],
+        ["create", "clusterrolebindings"],
+        ["impersonate", "serviceaccounts"],
+      ]) {
+        const answer = await run("auth", "can-i", ...asked, "--as", account).catch(
+          (error: { stdout: string }) => error.stdout,
+        );
+        assert.equal(answer.trim(), "no", asked.join(" "));
+      }
+    });
+
+    test("the namespace refuses pods that ask for more", async () => {
+      const pod = ["run", "greedy", "--image=example", "--namespace", NAMESPACE, "--dry-run=server"];
+      await assert.rejects(run(...pod), /violates PodSecurity "restricted/);
+    });
+  }
+
+  /** A kubeconfig that speaks as the pods would. */
+  async function asServiceAccount(): Promise<string> {
+    const token = await run("create", "token", "keyturn", "--namespace", NAMESPACE);
+    const config = parse(await readFile(server.kubeconfig, "utf8")) as {
+      readonly users: readonly { readonly name: string }[];
+    };
+    const users = config.users.map(({ name }) => ({ name, user: { token: token.trim() } }));
+    const path = join(folder, "account.kubeconfig");
+    await writeFile(path, stringify({ ...config, users }), { mode: 0o600 });
+    return path;
+  }
+});

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { gatewayMeter } from "../bench/request-counts.ts";
+import { RotationWorld } from "../bench/rotation-world.ts";
+import { measureSpreadOut } from "../bench/spread-out.ts";
+import { embeddedTarget } from "../support/embedded-target.ts";
+import { Gateway } from "../support/gateway.ts";
+import type { RunningTarget } from "../support/target.ts";
+
+/** `npm run bench:punctuality` in small: the same code on the embedded server, a few bindings, seconds. */
+const BINDINGS = 60;
+
+describe("bindings that are due one after the other, on the embedded server", { timeout: 120_000 }, () => {
+  let server: RunningTarget;
+  let gateway: Gateway;
+  let world: RotationWorld;
+  before(async () => {
+    server = await embeddedTarget(undefined).start();
+    gateway = await Gateway.start(server.kubeconfig);
+    world = await RotationWorld.open({ kubeconfig: server.kubeconfig, operatorKubeconfig: gateway.kubeconfig });
+    await world.startOperator(["--min-frequency", "1s"]);
+  });
+  after(async () => {
+    await world.close();
+    await gateway.close();
+    await server.stop();
+  });
+
+  test("while nothing is due nothing is asked for, and rotations begin when they are due", async (context) => {
+    const { lateness, quiet } = await measureSpreadOut(world, {
+      count: BINDINGS,
+      leadMs: 6_000,
+      spreadMs: 5_000,
+      quietMs: 1_000,
+      patienceMs: 60_000,
+      kubeMeter: gatewayMeter(gateway),
+    });
+    context.diagnostic(JSON.stringify(lateness));
+    assert.deepEqual(quiet, { kube: {}, serviceManager: {} });
+    assert.equal(lateness.count, BINDINGS);
+    // How late the last of a hundred is tells of the machine; failing-broker.test.ts and the bench look at each.
+    assert.ok(lateness.medianMs <= 1000, `half began within ${lateness.medianMs} ms`);
+  });
+});

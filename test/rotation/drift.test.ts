@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { describe } from "node:test";
+import { NotFound } from "../../src/kube/errors.ts";
+import { Stories, target, together } from "./harness.ts";
+import { EXTERNAL_NAME } from "./story-binding.ts";
+
+const NOBODY = "00000000-0000-4000-8000-00000000dead";
+const slow = { ttl: "3h", frequency: "2h" };
+
+describe(`drift on the ${target.name} server`, together, () => {
+  const stories = new Stories("drift");
+
+  stories.tell("active-gone", "an active key that was deleted outside is replaced at once", async (binding) => {
+    const before = binding.view();
+    const after = await binding.doingHarm(async () => {
+      binding.stage.sandbox.controls.removeBinding(before.activeId ?? "");
+      return binding.rotated(before);
+    });
+    assert.notEqual(after.activeId, before.activeId);
+    await binding.calm("the dead key to be forgotten", ({ retired }) => retired.length === 0);
+  });
+
+  stories.tell("retired-gone", "a retired key that was deleted outside is forgotten quietly", async (binding) => {
+    await binding.force("one");
+    const after = await binding.force("two");
+    const [first, second] = after.retired;
+    binding.stage.sandbox.controls.removeBinding(first?.id ?? "");
+    const calm = await binding.removed(first?.id ?? "");
+    assert.equal(calm.activeId, after.activeId);
+    assert.deepEqual(
+      calm.retired.map(({ id }) => id),
+      [second?.id],
+      "the other one stays",
+    );
+    assert.match(calm.condition("Synced"), /^True/);
+  });
+
+  stories.tell("secret-edited", "a Secret that somebody edited is written again with the same key", async (binding) => {
+    const before = binding.view();
+    const data = { password: Buffer.from("mine").toString("base64"), extra: "" };
+    const after = await binding.doingHarm(async () => {
+      await binding.patchSecret({ data });
+      return binding.calm("the Secret to be whole again");
+    });
+    assert.equal(after.activeId, before.activeId, "no new key is made for it");
+    const secret = await binding.liveSecret();
+    assert.ok(!Object.keys(secret.data ?? {}).includes("extra"), "it is replaced as a whole");
+  });
+
+  stories.tell(
+    "secret-deleted",
+    "a Secret that somebody deleted is written again with the same key",
+    async (binding) => {
+      const before = binding.view();
+      await binding.deleteSecret();
+      const after = await binding.calm("a new Secret");
+      assert.equal(after.activeId, before.activeId);
+      assert.equal(after.outside.length, 1);
+    },
+  );
+
+  stories.tell(
+    "tampered",
+    "an external-name that points nowhere: a new key, and the lost one is retired",
+    { rotation: slow },
+    async (binding) => {
+      const before = binding.view();
+      await binding.annotate({ [EXTERNAL_NAME]: NOBODY });
+      const after = await binding.rotated(before);
+      assert.deepEqual(
+        after.retired.map(({ id }) => id),
+        [before.activeId],
+      );
+    },
+  );
+
+  stories.tell(
+    "tampered-lost",
+    "an external-name that points nowhere and a status that is lost: the key is found by its marks",
+    { rotation: slow },
+    async (binding) => {
+      const before = binding.view();
+      await binding.patch({ metadata: { annotations: { [EXTERNAL_NAME]: NOBODY } } });
+      await binding.patch({ status: null }, { subresource: "status" });
+      const after = await binding.calm("the key to be known again", (view) =>
+        view.outside.includes(before.activeId ?? ""),
+      );
+      assert.ok([after.activeId, ...after.retired.map(({ id }) => id)].includes(before.activeId));
+    },
+  );
+
+  stories.tell(
+    "name-removed",
+    "an external-name that was removed: nothing is lost and nothing is left over",
+    { rotation: slow },
+    async (binding) => {
+      const before = binding.view();
+      await binding.annotate({ [EXTERNAL_NAME]: null });
+      const after = await binding.calm("it to be there again", ({ externalName }) => externalName !== undefined);
+      assert.ok(after.outside.includes(before.activeId ?? ""));
+    },
+  );
+
+  stories.tell(
+    "status-lost",
+    "a status that is lost is rebuilt from the marks, and no key is made for it",
+    { rotation: slow },
+    async (binding) => {
+      const before = await binding.force("one");
+      await binding.patch({ status: null }, { subresource: "status" });
+      const after = await binding.calm("the status to be back", (view) => view.retired.length === 1);
+      assert.equal(after.activeId, before.activeId);
+      assert.deepEqual(after.outside, before.outside);
+      assert.equal(after.sequence, before.sequence);
+    },
+  );
+
+  stories.tell(
+    "status-lost-deleted",
+    "a resource whose status was lost before it is deleted leaves no key behind",
+    { rotation: slow },
+    async (binding) => {
+      await binding.force("one");
+      await binding.annotate({ "crossplane.io/paused": "true" });
+      await binding.patch({ status: null }, { subresource: "status" });
+      await binding.delete();
+      await binding.annotate({ "crossplane.io/paused": null }).catch((error: unknown) => {
+        if (!(error instanceof NotFound)) throw error;
+      });
+    },
+  );
+
+  stories.tell(
+    "adopted",
+    "a binding with the external-name of a key that is there takes that key over",
+    { isUnmade: true },
+    async (binding) => {
+      const { id } = await binding.makeByHand("made-by-hand");
+      await binding.create(binding.manifest({ annotations: { [EXTERNAL_NAME]: id } }));
+      const after = await binding.calm();
+      assert.deepEqual(after.outside, [id]);
+      assert.equal(after.activeName, "made-by-hand");
+      assert.ok(binding.labelsOf(id).keyturn_owner_uid?.includes(after.uid ?? ""), "it bears our marks now");
+    },
+  );
+
+  stories.tell(
+    "adopted-rotates",
+    "a key that was taken over is rotated like any other",
+    { isUnmade: true },
+    async (binding) => {
+      const { id } = await binding.makeByHand("from-the-cockpit");
+      const rotation = { ttl: "4s", frequency: "2s" };
+      await binding.create(binding.manifest({ annotations: { [EXTERNAL_NAME]: id }, rotation }));
+      const after = await binding.until(
+        "the key to be replaced",
+        (view) => view.activeId !== undefined && view.activeId !== id,
+      );
+      assert.ok(after.retired.some((key) => key.id === id));
+      await binding.until("the old key to go", ({ outside }) => !outside.includes(id));
+    },
+  );
+
+  stories.tell(
+    "stranger",
+    "a key that belongs to a living binding is not taken over, and the condition says what to do",
+    async (owner) => {
+      const { activeId = "" } = owner.view();
+      const thief = owner.neighbour("thief");
+      await thief.create(thief.manifest({ annotations: { [EXTERNAL_NAME]: activeId } }));
+      const refused = await thief.until("the refusal", (view) =>
+        /external-name/.test(view.condition("RotationStatus")),
+      );
+      assert.match(refused.condition("RotationStatus"), /belongs to somebody else.*remove the annotation/);
+      assert.equal(refused.activeId, undefined);
+      assert.equal(refused.secret, undefined);
+      await thief.annotate({ [EXTERNAL_NAME]: null });
+      const own = await thief.until("a key of its own", (view) => view.activeId !== undefined && view.works);
+      assert.notEqual(own.activeId, activeId);
+      assert.equal(owner.view().activeId, activeId);
+      await thief.delete();
+      await thief.gone();
+    },
+  );
+});
