@@ -1,6 +1,7 @@
 import type { Controller } from "../runtime/controller.ts";
-import { createBtpController } from "./btp/btp-controller.ts";
+import { createBtpFamily } from "./btp/btp-family.ts";
 import type { ControllerSettings } from "./controller-settings.ts";
+import { createFamilyController } from "./managed/family-controller.ts";
 
 export interface ControllerFactory {
   /** The name it is switched on with. */
@@ -9,4 +10,6 @@ export interface ControllerFactory {
 }
 
 /** Every controller there is. */
-export const controllers: readonly ControllerFactory[] = [{ name: "btp", create: createBtpController }];
+export const controllers: readonly ControllerFactory[] = [
+  { name: "btp", create: (settings) => createFamilyController(createBtpFamily(settings), settings) },
+];

@@ -1,7 +1,7 @@
 import type { EmbeddedServer } from "../embedded/embedded-server.ts";
 import { type KubeObject, keyOf } from "../kube/objects.ts";
 import { type MarkedSecret, markedSecret, ownerUidOf, type SecretAddress } from "../publish/secret-publisher.ts";
-import { versionOf } from "../reconcile/btp/service-manager-source.ts";
+import { versionOf } from "../reconcile/managed/family-source.ts";
 import type { Known } from "../reconcile/managed/rest.ts";
 
 type Store = EmbeddedServer["store"];

@@ -13,8 +13,9 @@ import { parseServiceManagerCredentials } from "../providers/service-manager/cre
 import { connectServiceManager } from "../providers/service-manager/service-manager.ts";
 import { Fingerprinter } from "../publish/fingerprint.ts";
 import { SecretPublisher, secretType } from "../publish/secret-publisher.ts";
+import { createBtpFamily } from "../reconcile/btp/btp-family.ts";
 import { createServiceBindingKind } from "../reconcile/btp/service-binding-kind.ts";
-import { ServiceManagerSource } from "../reconcile/btp/service-manager-source.ts";
+import { FamilySource } from "../reconcile/managed/family-source.ts";
 import { createManagedReconcile, type ManagedControllerOptions } from "../reconcile/managed/managed-controller.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { sweep } from "../reconcile/managed/sweep.ts";
@@ -201,7 +202,7 @@ export class World implements Court {
         const kube = tampering.kube?.(process.kube, process) ?? process.kube;
         const http = tampering.http?.(process.http) ?? process.http;
         const { clock, logger } = process;
-        const source = new ServiceManagerSource({
+        const source = new FamilySource(createBtpFamily(), {
           kube,
           clock,
           http,

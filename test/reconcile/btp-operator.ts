@@ -2,8 +2,9 @@ import { silentLogger } from "../../src/base/logger.ts";
 import { createFaultyTransport } from "../../src/kube/faulty-transport.ts";
 import { createKubeClient } from "../../src/kube/kube-client.ts";
 import type { TransportRequest } from "../../src/kube/transport.ts";
-import { createBtpController } from "../../src/reconcile/btp/btp-controller.ts";
+import { createBtpFamily } from "../../src/reconcile/btp/btp-family.ts";
 import type { ControllerSettings } from "../../src/reconcile/controller-settings.ts";
+import { createFamilyController } from "../../src/reconcile/managed/family-controller.ts";
 import { RotationMetrics } from "../../src/report/rotation-metrics.ts";
 import { Metrics } from "../../src/runtime/metrics.ts";
 import { Operator } from "../../src/runtime/operator.ts";
@@ -41,7 +42,7 @@ export class BtpOperator {
       },
     });
     const { registry } = this.metrics;
-    const controller = createBtpController({
+    const all: ControllerSettings = {
       namespace: "default",
       instance: "test",
       http: new SandboxHttp(world.sandbox),
@@ -53,7 +54,8 @@ export class BtpOperator {
       settleMs: 10_000,
       overdueStartsPerSecond: 10,
       ...settings,
-    });
+    };
+    const controller = createFamilyController(createBtpFamily(all), all);
     const operator = new Operator({
       kube: createKubeClient({ transport, clock, userAgent: "keyturn/test" }),
       controllers: [controller],

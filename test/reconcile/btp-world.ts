@@ -6,9 +6,10 @@ import { NotFound } from "../../src/kube/errors.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { Fingerprinter } from "../../src/publish/fingerprint.ts";
 import { SecretPublisher, secretType } from "../../src/publish/secret-publisher.ts";
+import { createBtpFamily } from "../../src/reconcile/btp/btp-family.ts";
 import { bindingOf, installKinds, putProviderConfig } from "../../src/reconcile/btp/btp-objects.fixture.ts";
 import { serviceBindingKind } from "../../src/reconcile/btp/service-binding-kind.ts";
-import { ServiceManagerSource } from "../../src/reconcile/btp/service-manager-source.ts";
+import { FamilySource } from "../../src/reconcile/managed/family-source.ts";
 import { createManagedReconcile } from "../../src/reconcile/managed/managed-controller.ts";
 import type { Outcome, Reconcile } from "../../src/runtime/workers.ts";
 import { SandboxServiceManager } from "../../src/sandbox/service-manager/sandbox-service-manager.ts";
@@ -51,7 +52,12 @@ export class BtpWorld {
   restart(): void {
     const { kube, clock } = this;
     const fingerprinter = new Fingerprinter(new Redacted(new Uint8Array(32).fill(7)));
-    const source = new ServiceManagerSource({ kube, clock, http: new SandboxHttp(this.sandbox), fingerprinter });
+    const source = new FamilySource(createBtpFamily(), {
+      kube,
+      clock,
+      http: new SandboxHttp(this.sandbox),
+      fingerprinter,
+    });
     this.#reconcile = createManagedReconcile({
       kind: serviceBindingKind,
       kube,

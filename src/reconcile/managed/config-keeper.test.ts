@@ -7,10 +7,11 @@ import { embeddedCluster } from "../../embedded/embedded-cluster.fixture.ts";
 import { NotFound } from "../../kube/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../../kube/objects.ts";
 import { type SecretAddress, secretType } from "../../publish/secret-publisher.ts";
+import { createBtpFamily } from "../btp/btp-family.ts";
 import { bindingOf, CREDENTIALS_SECRET, installKinds, putProviderConfig } from "../btp/btp-objects.fixture.ts";
-import { configRecord } from "../btp/btp-watches.ts";
 import { serviceBindingKind as kind } from "../btp/service-binding-kind.ts";
 import { type ConfigIndex, ConfigKeeper, CREDENTIALS_LABEL, holdFast } from "./config-keeper.ts";
+import { secretOf } from "./family-watches.ts";
 import type { SweepResult } from "./sweep.ts";
 
 const SWEEP_MS = 3_600_000;
@@ -44,7 +45,7 @@ async function start() {
   const keeper = new ConfigKeeper({
     kind,
     configType: providerConfig,
-    secretOf: (config) => configRecord(config).secret,
+    secretOf: (config) => secretOf(createBtpFamily(), config),
     kube,
     clock,
     logger: silentLogger,

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { providerConfig } from "../../api/btp/provider-config.ts";
 import { rotationInstant } from "../../engine/dates.ts";
 import type { KubeObject, ObjectMeta } from "../../kube/objects.ts";
 import type { Delta } from "../../kube/resource-cache.ts";
@@ -12,15 +11,15 @@ import {
   secretType,
 } from "../../publish/secret-publisher.ts";
 import type { Watch } from "../../runtime/controller.ts";
-import { CREDENTIALS_LABEL } from "../managed/config-keeper.ts";
-import type { ManagedKind } from "../managed/managed-kind.ts";
-import { fieldsOf, itemsOf, textOf } from "../managed/read-fields.ts";
-import { CREDENTIALS_OF, serviceInstances } from "./service-manager-source.ts";
+import { CREDENTIALS_LABEL } from "./config-keeper.ts";
+import type { ManagedFamily } from "./family.ts";
+import type { ManagedKind } from "./managed-kind.ts";
+import { fieldsOf, itemsOf, textOf } from "./read-fields.ts";
 
-/** What is kept of a ServiceBinding: whom it depends on, and what metrics tell. */
-export interface BindingRecord {
+/** What is kept of a managed resource: whom it depends on, and what metrics tell. */
+export interface ManagedRecord {
   readonly providerConfig: string;
-  /** The ServiceInstance it refers to by name; `*` when it selects one by labels. */
+  /** The object of its service instance, by name; `*` when it selects one by labels. */
   readonly instance: string | undefined;
   readonly activeSince: number | undefined;
   readonly rotationAt: number;
@@ -32,7 +31,7 @@ export interface BindingRecord {
 
 export interface PublishedRecord extends MarkedSecret {
   readonly ownerUid: string;
-  /** The ServiceBinding of that UID; undefined when it is of another kind. */
+  /** The resource of that UID; undefined when it is of another kind. */
   readonly owner: string | undefined;
 }
 
@@ -49,10 +48,10 @@ export const configOf = (key: string): string | undefined =>
 /** The name under which a selection by labels is filed: any instance may become the one. */
 export const ANY_INSTANCE = "*";
 
-export function bindingWatch(kind: ManagedKind): Watch<BindingRecord> {
+export function managedWatch(family: ManagedFamily): Watch<ManagedRecord> {
   return {
-    type: kind.type,
-    record: (object) => bindingRecord(kind, object),
+    type: family.kind.type,
+    record: (object) => managedRecord(family, object),
     indexes: {
       config: ({ providerConfig: name }) => [name],
       instance: ({ instance }) => (instance === undefined ? [] : [instance]),
@@ -67,7 +66,7 @@ export function bindingWatch(kind: ManagedKind): Watch<BindingRecord> {
   };
 }
 
-export function publishedWatch(kind: ManagedKind): Watch<PublishedRecord> {
+export function publishedWatch({ kind }: ManagedFamily): Watch<PublishedRecord> {
   return {
     type: secretType,
     selection: { labelSelector: PUBLISHED_SELECTOR },
@@ -79,23 +78,32 @@ export function publishedWatch(kind: ManagedKind): Watch<PublishedRecord> {
 }
 
 /** Whoever uses a configuration looks again when it changes; `usersOf` finds them. */
-export const configWatch = (usersOf: (name: string) => readonly string[]): Watch<ConfigRecord> => ({
-  type: providerConfig,
-  record: configRecord,
+export const configWatch = (
+  family: ManagedFamily,
+  usersOf: (name: string) => readonly string[],
+): Watch<ConfigRecord> => ({
+  type: family.configType,
+  record: (config) => ({ secret: secretOf(family, config) }),
   indexes: { secret: ({ secret }) => (secret ? [`${secret.namespace}/${secret.name}`] : []) },
   keysOf: ({ key }) => [configKey(key), ...usersOf(key)],
 });
 
-export const credentialsWatch = (usersOf: (secret: string) => readonly string[]): Watch<undefined> => ({
+export const credentialsWatch = (
+  family: ManagedFamily,
+  usersOf: (secret: string) => readonly string[],
+): Watch<undefined> => ({
   type: secretType,
-  selection: { labelSelector: `${CREDENTIALS_LABEL}=${CREDENTIALS_OF}` },
+  selection: { labelSelector: `${CREDENTIALS_LABEL}=${family.name}` },
   metadataOnly: true,
   record: () => undefined,
   keysOf: ({ key }) => usersOf(key),
 });
 
-export const instanceWatch = (usersOf: (name: string) => readonly string[]): Watch<undefined> => ({
-  type: serviceInstances,
+export const instanceWatch = (
+  family: ManagedFamily,
+  usersOf: (name: string) => readonly string[],
+): Watch<undefined> => ({
+  type: family.instances.type,
   record: () => undefined,
   keysOf: ({ key }) => usersOf(key),
 });
@@ -105,15 +113,15 @@ function recordsOf<R>(delta: Delta<R>): readonly R[] {
   return delta.type === "deleted" ? [delta.old.record] : [delta.old.record, delta.entry.record];
 }
 
-function bindingRecord(kind: ManagedKind, object: KubeObject): BindingRecord {
+function managedRecord({ kind, instances }: ManagedFamily, object: KubeObject): ManagedRecord {
   const forProvider = fieldsOf(fieldsOf(object.spec).forProvider);
   const { active, retired, postponedUntil } = kind.readState(object);
-  const selects = forProvider.serviceInstanceSelector !== undefined;
-  const instance = textOf(fieldsOf(forProvider.serviceInstanceRef).name) ?? (selects ? ANY_INSTANCE : undefined);
+  const selects = forProvider[instances.selector] !== undefined;
+  const instance = textOf(fieldsOf(forProvider[instances.ref]).name) ?? (selects ? ANY_INSTANCE : undefined);
   const policy = policyOf(kind, object);
   return {
     providerConfig: kind.readDeparture(object).providerConfig,
-    instance: forProvider.serviceInstanceId === undefined ? instance : undefined,
+    instance: forProvider[instances.id] === undefined ? instance : undefined,
     activeSince: active?.createdAt,
     rotationAt: active && policy ? rotationInstant(policy, active, postponedUntil) : Infinity,
     retired: retired.length,
@@ -148,8 +156,9 @@ function publishedRecord(kind: ManagedKind, metadata: ObjectMeta): PublishedReco
   return { ...markedSecret(metadata), ownerUid: ownerUidOf(metadata) ?? "", owner: owner?.name };
 }
 
-export function configRecord(object: KubeObject): ConfigRecord {
-  const reference = fieldsOf(fieldsOf(fieldsOf(object.spec).serviceManagerSecret).secretRef);
+/** The Secret with the credentials that a configuration names. */
+export function secretOf(family: ManagedFamily, config: KubeObject): SecretAddress | undefined {
+  const { reference } = family.credentialsOf(config);
   const [namespace, name] = [textOf(reference.namespace), textOf(reference.name)];
-  return { secret: namespace !== undefined && name !== undefined ? { namespace, name } : undefined };
+  return namespace !== undefined && name !== undefined ? { namespace, name } : undefined;
 }

@@ -3,19 +3,20 @@ import { test } from "node:test";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Delta, Entry } from "../../kube/resource-cache.ts";
 import type { Watch } from "../../runtime/controller.ts";
-import { bindingOf } from "./btp-objects.fixture.ts";
 import {
   ANY_INSTANCE,
-  bindingWatch,
   configKey,
   configOf,
   configWatch,
   credentialsWatch,
   instanceWatch,
+  managedWatch,
   publishedWatch,
-} from "./btp-watches.ts";
-import { serviceBindingKind as kind } from "./service-binding-kind.ts";
+} from "../managed/family-watches.ts";
+import { createBtpFamily } from "./btp-family.ts";
+import { bindingOf } from "./btp-objects.fixture.ts";
 
+const family = createBtpFamily();
 type Fields = Readonly<Record<string, unknown>>;
 const binding = (spec: Fields = {}, status: Fields = {}): KubeObject => ({
   ...bindingOf({ instanceId: "i-1", metadata: { name: "orders", uid: "uid-1" }, spec }),
@@ -43,7 +44,7 @@ test("a key of a ProviderConfig is told from that of a binding by its form", () 
 });
 
 test("a binding is asked for whenever it changes, its ProviderConfig when users come, go or move", () => {
-  const watch = bindingWatch(kind);
+  const watch = managedWatch(family);
   const other = binding({ providerConfigRef: { name: "other" } });
   const table: readonly (readonly [
     was: KubeObject | undefined,
@@ -60,7 +61,7 @@ test("a binding is asked for whenever it changes, its ProviderConfig when users 
 });
 
 test("a binding is found by its ProviderConfig and by the instance that it refers to", () => {
-  const watch = bindingWatch(kind);
+  const watch = managedWatch(family);
   const ref = { serviceInstanceRef: { name: "db" } };
   const selector = { serviceInstanceSelector: { matchLabels: { app: "orders" } } };
   const table: readonly (readonly [forProvider: Fields, instance: string | undefined, reason: string])[] = [
@@ -79,7 +80,7 @@ test("a binding is found by its ProviderConfig and by the instance that it refer
 });
 
 test("what metrics tell of a binding: dates, retired keys, and whether all is well", () => {
-  const { record } = bindingWatch(kind);
+  const { record } = managedWatch(family);
   const createdDate = "2026-01-01T00:00:00Z";
   const at = Date.parse(createdDate);
   const atProvider = { id: "k-1", name: "n", createdDate };
@@ -104,7 +105,7 @@ test("what metrics tell of a binding: dates, retired keys, and whether all is we
 });
 
 test("a published Secret asks for its binding, and for nobody when its owner is of another kind", () => {
-  const watch = publishedWatch(kind);
+  const watch = publishedWatch(family);
   assert.deepEqual([watch.selection?.labelSelector, watch.metadataOnly], ["keyturn.dev/owner-uid", true]);
   const secret = (ownerKind: string): KubeObject => ({
     apiVersion: "v1",
@@ -142,7 +143,7 @@ test("configurations, their Secrets and instances ask for all who use them", () 
     metadata: { name: "default" },
     spec: { serviceManagerSecret: { source: "Secret", secretRef } },
   });
-  const configs = configWatch(users);
+  const configs = configWatch(family, users);
   const whole = config({ namespace: "default", name: "sm" });
   assert.deepEqual(keys(configs, "default", undefined, whole), [configKey("default"), "user-of-default"]);
   assert.deepEqual(keys(configs, "default", whole, undefined), [configKey("default"), "user-of-default"]);
@@ -150,14 +151,14 @@ test("configurations, their Secrets and instances ask for all who use them", () 
   for (const broken of [undefined, {}, { name: "sm" }, { namespace: "", name: "sm" }]) {
     assert.deepEqual(configs.indexes?.secret?.(configs.record(config(broken))), [], JSON.stringify(broken));
   }
-  const secrets = credentialsWatch(users);
+  const secrets = credentialsWatch(family, users);
   assert.deepEqual([secrets.selection?.labelSelector, secrets.metadataOnly], ["keyturn.dev/credentials-of=btp", true]);
   assert.deepEqual(keys(secrets, "default/sm", whole, undefined), ["user-of-default/sm"]);
-  assert.deepEqual(keys(instanceWatch(users), "db", undefined, whole), ["user-of-db"]);
+  assert.deepEqual(keys(instanceWatch(family, users), "db", undefined, whole), ["user-of-db"]);
 });
 
 test("what only the status says is nobody's wish, and does not cut a back-off short", () => {
-  const watch = bindingWatch(kind);
+  const watch = managedWatch(family);
   const changed = (metadata: Fields, status: Fields = {}): KubeObject => {
     const object = binding({}, status);
     return { ...object, metadata: { ...object.metadata, generation: 1, ...metadata } };

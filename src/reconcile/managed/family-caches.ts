@@ -1,0 +1,96 @@
+import { keyOf } from "../../kube/objects.ts";
+import type { ResourceCache } from "../../kube/resource-cache.ts";
+import type { SecretAddress } from "../../publish/secret-publisher.ts";
+import type { ConfigIndex } from "./config-keeper.ts";
+import { versionOf } from "./family-source.ts";
+import { ANY_INSTANCE, type ConfigRecord, type ManagedRecord, type PublishedRecord } from "./family-watches.ts";
+import type { Known } from "./rest.ts";
+
+/** What the watches of a family's controller know, as its parts ask for it; it may be behind. */
+export class FamilyCaches implements Known, ConfigIndex {
+  readonly #resources: ResourceCache<ManagedRecord>;
+  readonly #published: ResourceCache<PublishedRecord>;
+  readonly #configs: ResourceCache<ConfigRecord>;
+  readonly #credentials: ResourceCache<undefined>;
+  readonly #instances: ResourceCache<undefined>;
+
+  constructor(caches: {
+    readonly resources: ResourceCache<ManagedRecord>;
+    readonly published: ResourceCache<PublishedRecord>;
+    readonly configs: ResourceCache<ConfigRecord>;
+    readonly credentials: ResourceCache<undefined>;
+    readonly instances: ResourceCache<undefined>;
+  }) {
+    this.#resources = caches.resources;
+    this.#published = caches.published;
+    this.#configs = caches.configs;
+    this.#credentials = caches.credentials;
+    this.#instances = caches.instances;
+  }
+
+  resource(key: string): string | undefined {
+    return this.#resources.entry(key)?.resourceVersion;
+  }
+
+  secret(address: SecretAddress): string | undefined {
+    return this.#published.entry(keyOf(address))?.resourceVersion;
+  }
+
+  secretPosition(): string {
+    return this.#published.position;
+  }
+
+  inputs(key: string): string {
+    const record = this.#resources.get(key);
+    if (!record) return "";
+    const instance =
+      record.instance === ANY_INSTANCE
+        ? this.#instances.position
+        : record.instance && this.#instances.entry(record.instance)?.resourceVersion;
+    return `${this.versionOf(record.providerConfig)} ${instance}`;
+  }
+
+  /** As `FamilySource` writes it down; undefined when something of it is not there, or not held yet. */
+  versionOf(name: string): string | undefined {
+    const config = this.#configs.entry(name);
+    const secret = config?.record.secret && this.#credentials.entry(keyOf(config.record.secret));
+    return config && secret && versionOf(config.resourceVersion, secret.resourceVersion);
+  }
+
+  publishedOf(ownerUid: string): readonly PublishedRecord[] {
+    return this.#published.find("owner", ownerUid).map(({ record }) => record);
+  }
+
+  users(name: string): number {
+    return this.#resources.find("config", name).length;
+  }
+
+  heldSecrets(): readonly SecretAddress[] {
+    return Array.from(this.#credentials.entries(), ({ key }) => addressOf(key));
+  }
+
+  neededSecrets(): readonly SecretAddress[] {
+    const needed = Array.from(this.#configs.entries()).filter(({ key }) => this.users(key) > 0);
+    return needed.flatMap(({ record }) => (record.secret ? [record.secret] : []));
+  }
+
+  usersOf(name: string): readonly string[] {
+    return this.#resources.find("config", name).map(({ key }) => key);
+  }
+
+  usersOfSecret(secret: string): readonly string[] {
+    return this.#configs.find("secret", secret).flatMap(({ key }) => this.usersOf(key));
+  }
+
+  usersOfInstance(name: string): readonly string[] {
+    return [name, ANY_INSTANCE].flatMap((one) => this.#resources.find("instance", one)).map(({ key }) => key);
+  }
+
+  readonly credentialViews = (): Iterable<ManagedRecord & { readonly key: string }> =>
+    Array.from(this.#resources.entries(), ({ key, record }) => ({ ...record, key }));
+}
+
+function addressOf(key: string): SecretAddress {
+  const slash = key.indexOf("/");
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

@@ -1,0 +1,144 @@
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import { Redacted } from "../../base/redacted.ts";
+import type { KubeObject } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import type { Connection } from "../../providers/contract.ts";
+import type { HttpPort } from "../../providers/http-port.ts";
+import type { Fingerprinter } from "../../publish/fingerprint.ts";
+import { secretType } from "../../publish/secret-publisher.ts";
+import { CREDENTIALS_LABEL, holdFast } from "./config-keeper.ts";
+import type { FormerOutside } from "./departure.ts";
+import type { ManagedFamily } from "./family.ts";
+import type { DepartureSpec, ManagedSpec } from "./managed-kind.ts";
+import { fieldsOf, textOf } from "./read-fields.ts";
+import { References } from "./references.ts";
+import { ReferenceProblem, SpecProblem } from "./spec-problem.ts";
+import type { Outside } from "./workpiece.ts";
+
+export interface FamilySourceOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly http: HttpPort;
+  readonly fingerprinter: Fingerprinter;
+  /**
+   * The versions of a ProviderConfig and its Secret as the watches know them, see `versionOf`; undefined when one of them
+   * is not known, or not held yet. Absent: both are read every time.
+   */
+  readonly knownVersion?: (providerConfig: string) => string | undefined;
+}
+
+/** Which state of a ProviderConfig and of its Secret a connection was made from. */
+export const versionOf = (config: string, secret: string): string => `${config}/${secret}`;
+
+/**
+ * Finds what a managed resource needs: the external system of its ProviderConfig, its service instance, its parameters. A
+ * connection, and with it its token, lives as long as the Secret with its credentials is the same. Both get a finalizer
+ * before they are used, so that whoever makes a key can get rid of it. Must not: write anything else.
+ */
+export class FamilySource {
+  readonly #family: ManagedFamily;
+  readonly #options: FamilySourceOptions;
+  readonly #references: References;
+  readonly #connections = new Map<string, { readonly version: string; readonly connection: Connection }>();
+  readonly #connecting = new Map<string, Promise<Connection>>();
+
+  constructor(family: ManagedFamily, options: FamilySourceOptions) {
+    this.#family = family;
+    this.#options = options;
+    this.#references = new References(options.kube);
+  }
+
+  async resolve(object: KubeObject, spec: ManagedSpec, signal: AbortSignal): Promise<Outside> {
+    const { fingerprinter } = this.#options;
+    const forProvider = fieldsOf(fieldsOf(object.spec).forProvider);
+    const connection = await this.connect(spec.providerConfig, signal);
+    const instanceId = await this.#references.instanceId(forProvider, this.#family.instances, signal);
+    const parameters = await this.#family.parametersOf(forProvider, this.#references, signal);
+    const made = { instance: instanceId, name: spec.baseName, parameters: JSON.stringify(parameters) };
+    return {
+      connection,
+      instanceId,
+      parameters: new Redacted(parameters),
+      // Keyed, because parameters may hold secrets.
+      madeFrom: fingerprinter.ofData(made),
+      isComparable: (madeFrom) => fingerprinter.isComparable(madeFrom),
+    };
+  }
+
+  /** What is needed to let a resource go: parameters are not, and an instance that nobody finds any more is left out. */
+  async resolveDeparture(object: KubeObject, spec: DepartureSpec, signal: AbortSignal): Promise<FormerOutside> {
+    const connection = await this.connect(spec.providerConfig, signal);
+    const forProvider = fieldsOf(fieldsOf(object.spec).forProvider);
+    try {
+      const instanceId = await this.#references.instanceId(forProvider, this.#family.instances, signal);
+      return { connection, instanceId };
+    } catch (error) {
+      if (error instanceof SpecProblem || error instanceof ReferenceProblem)
+        return { connection, instanceId: undefined };
+      throw error;
+    }
+  }
+
+  /** The external system of a ProviderConfig. Of many who ask at the same time, one reads. */
+  async connect(name: string, signal: AbortSignal): Promise<Connection> {
+    const known = this.#knownConnection(name);
+    if (known) return known;
+    const underWay = this.#connecting.get(name);
+    if (underWay) return underWay;
+    const connecting = this.#readAndConnect(name, signal).finally(() => this.#connecting.delete(name));
+    this.#connecting.set(name, connecting);
+    return connecting;
+  }
+
+  /** The same for whoever makes no key there: nothing is held for it. */
+  async visit(name: string, signal: AbortSignal): Promise<Connection> {
+    const known = this.#knownConnection(name);
+    if (known) return known;
+    return this.#open(await this.#readConfig(name, signal));
+  }
+
+  #knownConnection(name: string): Connection | undefined {
+    const known = this.#connections.get(name);
+    return known && known.version === this.#options.knownVersion?.(name) ? known.connection : undefined;
+  }
+
+  async #readConfig(name: string, signal: AbortSignal): Promise<{ config: KubeObject; secret: KubeObject }> {
+    const { configType } = this.#family;
+    const config = await this.#references.find(configType, { name }, "spec.providerConfigRef", signal);
+    const { reference, field } = this.#family.credentialsOf(config);
+    const secret = await this.#references.secret(reference, fieldOf(config, field), signal);
+    return { config, secret };
+  }
+
+  async #readAndConnect(name: string, signal: AbortSignal): Promise<Connection> {
+    const { kube } = this.#options;
+    const found = await this.#readConfig(name, signal);
+    const connection = this.#open(found);
+    const labels = { [CREDENTIALS_LABEL]: this.#family.name };
+    const config = await holdFast(kube, this.#family.configType, found.config, { signal });
+    const secret = await holdFast(kube, secretType, found.secret, { labels, signal });
+    const version = versionOf(config.metadata.resourceVersion ?? "", secret.metadata.resourceVersion ?? "");
+    const known = this.#connections.get(name);
+    if (known?.version === version) return known.connection;
+    this.#connections.set(name, { version, connection });
+    return connection;
+  }
+
+  #open({ config, secret }: { readonly config: KubeObject; readonly secret: KubeObject }): Connection {
+    const { reference, field } = this.#family.credentialsOf(config);
+    const data = Object.entries(fieldsOf(secret.data)).map(([key, value]) => [
+      key,
+      Buffer.from(String(value), "base64").toString(),
+    ]);
+    const credentials = new Redacted(Object.fromEntries(data) as Readonly<Record<string, string>>);
+    const { http, clock } = this.#options;
+    try {
+      return this.#family.open({ config, credentials, key: textOf(reference.key), http, clock });
+    } catch (error) {
+      throw new ReferenceProblem(fieldOf(config, field), messageOf(error), error);
+    }
+  }
+}
+
+const fieldOf = ({ kind, metadata }: KubeObject, field: string): string => `${kind} ${metadata.name}: ${field}`;

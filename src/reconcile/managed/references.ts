@@ -1,0 +1,93 @@
+import { NotFound } from "../../kube/errors.ts";
+import type { KubeObject, ResourceType } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import { secretType } from "../../publish/secret-publisher.ts";
+import type { InstanceFields } from "./family.ts";
+import { type Fields, fieldsOf, textOf } from "./read-fields.ts";
+import { ReferenceProblem, SpecProblem } from "./spec-problem.ts";
+
+/**
+ * Follows what fields refer to: the one place where objects are read because somebody named them. Problems name the field,
+ * never what a Secret holds. Must not: be used for kinds in a namespace with a reference to another one.
+ */
+export class References {
+  readonly #kube: Kube;
+
+  constructor(kube: Kube) {
+    this.#kube = kube;
+  }
+
+  async find(
+    type: ResourceType,
+    ref: { readonly namespace?: string; readonly name: string },
+    field: string,
+    signal: AbortSignal,
+  ): Promise<KubeObject> {
+    try {
+      return await this.#kube.get(type, ref, { signal });
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      const where = ref.namespace === undefined ? ref.name : `${ref.namespace}/${ref.name}`;
+      throw new ReferenceProblem(field, `there is no ${type.kind} ${where}`, error);
+    }
+  }
+
+  async secret(reference: Fields, field: string, signal: AbortSignal): Promise<KubeObject> {
+    const [namespace, name] = [textOf(reference.namespace), textOf(reference.name)];
+    if (namespace === undefined || name === undefined) throw new SpecProblem(field, "name and namespace are required");
+    return this.find(secretType, { namespace, name }, field, signal);
+  }
+
+  /** The JSON object under one key of a Secret. */
+  async secretJson(reference: Fields, field: string, signal: AbortSignal): Promise<Fields> {
+    const secret = await this.secret(reference, field, signal);
+    const key = textOf(reference.key) ?? "";
+    const encoded = fieldsOf(secret.data)[key];
+    if (typeof encoded !== "string")
+      throw new ReferenceProblem(field, `the Secret ${secret.metadata.name} has no key "${key}"`);
+    return jsonObject(Buffer.from(encoded, "base64").toString(), field);
+  }
+
+  /** The id of the service instance that is meant: said outright, by the name of its object, or by that one's labels. */
+  async instanceId(forProvider: Fields, fields: InstanceFields, signal: AbortSignal): Promise<string> {
+    const id = textOf(forProvider[fields.id]);
+    if (id !== undefined) return id;
+    const instance = await this.#instance(forProvider, fields, signal);
+    const found = textOf(fieldsOf(fieldsOf(instance.status).atProvider).id);
+    if (found !== undefined) return found;
+    const { kind } = fields.type;
+    throw new ReferenceProblem(
+      `spec.forProvider.${fields.ref}`,
+      `the ${kind} ${instance.metadata.name} has no status.atProvider.id yet`,
+    );
+  }
+
+  async #instance(forProvider: Fields, fields: InstanceFields, signal: AbortSignal): Promise<KubeObject> {
+    const { type, id, ref, selector } = fields;
+    const name = textOf(fieldsOf(forProvider[ref]).name);
+    if (name !== undefined) return this.find(type, { name }, `spec.forProvider.${ref}`, signal);
+    const labels = Object.entries(fieldsOf(fieldsOf(forProvider[selector]).matchLabels));
+    if (labels.length === 0) throw new SpecProblem(`spec.forProvider.${id}`, `is required, or ${ref} or ${selector}`);
+    const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(",");
+    const { items } = await this.#kube.list(type, { labelSelector, signal });
+    const [first, ...others] = items;
+    const field = `spec.forProvider.${selector}`;
+    if (!first) throw new ReferenceProblem(field, `no ${type.kind} has these labels`);
+    if (others.length > 0)
+      throw new ReferenceProblem(field, `${items.length} ${type.kind}s have these labels, one is needed`);
+    return first;
+  }
+}
+
+/** What is not a JSON object is named by its field, never quoted: it may be a secret. */
+function jsonObject(text: string, field: string): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ReferenceProblem(field, "does not hold JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new ReferenceProblem(field, "does not hold a JSON object");
+  return value as Fields;
+}
