@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { UsageError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { ClockSkew } from "../kube/clock-skew.ts";
@@ -47,7 +48,14 @@ export const operatorCommand: Command = {
   run: runOperator,
 };
 
+/**
+ * An operator lives for months with little in its heap and much passing through it. Left alone, V8 lets garbage pile up to
+ * several times of what is alive; collecting a little more often costs a few per cent of very little.
+ */
+const HEAP_GROWTH = "--heap-growing-percent=40";
+
 async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
+  setFlagsFromString(HEAP_GROWTH);
   const choice = readControllers(flags);
   const workersPerController = readWholeNumber(flags, "workers", { min: 1, max: 1024 });
   const logger = readLogger(flags, world, readChoice(flags, "log-format", ["json", "text"]));

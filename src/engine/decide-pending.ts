@@ -1,6 +1,6 @@
 import { overlapOf } from "./dates.ts";
 import { intend, nextPending, requestOf } from "./intend.ts";
-import type { Decision, Pending, RetiredKey, SeenKey, Situation } from "./model.ts";
+import type { Decision, Observation, Pending, RetiredKey, SeenKey, Situation } from "./model.ts";
 import { nextLook } from "./next-look.ts";
 import { seenKeys } from "./seen-keys.ts";
 
@@ -20,7 +20,8 @@ export function decidePending(situation: Situation): Decision {
   // The old key's life is counted from its replacement: a wrong clock must not write down when that was.
   if (situation.surroundings.isSkewed && state.active) return untilClocksAgree(situation);
   if (observation.published !== undefined) return conclude(situation, observation.published);
-  if (!observation.outside && !observation.wroteIntent) return { kind: "look" };
+  const question = questionFirst(observation, pending);
+  if (question) return question;
   const own = seenKeys(observation).filter((key) => key.sequence === pending.sequence);
   const hint = hintsOf(situation).find((id) => !own.some((key) => key.id === id) && !observation.observed.has(id));
   if (hint !== undefined) return { kind: "observe", id: hint };
@@ -35,6 +36,23 @@ export function decidePending(situation: Situation): Decision {
   );
   if (isNameTaken) return intend(situation, nextPending(situation), "NameTaken");
   return pending.id === undefined ? { kind: "create" } : withRecordedId(situation, pending, pending.id);
+}
+
+/**
+ * Unless this pass wrote the intent, somebody may have made its key: look first. Whoever only goes on waiting for the key
+ * it made itself, in a state that nobody has touched, asks for that one: a list would tell nothing that matters before the
+ * next drift check.
+ */
+function questionFirst(
+  { outside, wroteIntent, isContinued, observed }: Observation,
+  pending: Pending,
+): Decision | undefined {
+  if (outside || wroteIntent) return undefined;
+  if (!isContinued || pending.id === undefined) return { kind: "look" };
+  const asked = observed.get(pending.id);
+  if (asked === undefined) return { kind: "observe", id: pending.id };
+  const isOnItsWay = asked !== "gone" && (asked.state === "creating" || asked.state === "ready");
+  return isOnItsWay ? undefined : { kind: "look" };
 }
 
 /**

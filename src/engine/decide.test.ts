@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { nextInstant } from "./decide.ts";
 import { EngineWorld, settledWorld } from "./engine-world.fixture.ts";
-import type { WaitReason } from "./model.ts";
+import type { Decision, SeenKey, WaitReason } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -317,4 +317,28 @@ test("a compromised key that the service will not really replace stays compromis
   const { postponedUntil = 0 } = world.state;
   assert.ok(postponedUntil > world.now, "not at once: that would make keys without end");
   assert.deepEqual(world.decide(), { kind: "wait", until: postponedUntil, reason: "Settled" });
+});
+
+test("whoever waits for the key it made itself asks for that one alone, and looks at everything when something is odd", () => {
+  const world = settledWorld();
+  world.createsAs = "creating";
+  world.now += 12 * 86_400_000;
+  world.settle();
+  const id = world.state.pending?.id ?? "";
+  const continued = (seen: SeenKey | "gone" | undefined): Decision => {
+    world.forget();
+    const observed = new Map(seen ? [[id, seen]] : []);
+    world.observation = { ...world.observation, isContinued: true, observed };
+    return world.decide();
+  };
+  const key = world.outside.get(id);
+  assert.ok(key);
+  assert.deepEqual(continued(undefined), { kind: "observe", id });
+  assert.equal(continued(key).kind, "wait", "still being made");
+  assert.deepEqual(continued({ ...key, state: "ready" }), { kind: "publish", id });
+  for (const odd of ["gone", { ...key, state: "failed" }, { ...key, state: "deleting" }] as const) {
+    assert.deepEqual(continued(odd), { kind: "look" });
+  }
+  world.forget();
+  assert.deepEqual(world.decide(), { kind: "look" }, "another process, or a state that somebody has touched");
 });

@@ -140,7 +140,7 @@ testSentences([
       const world = settledWorld();
       world.createsAs = "creating";
       pass(world, 12);
-      assert.deepEqual(world.decide(), { kind: "wait", until: world.now + 1_000, reason: "KeyBeingMade" });
+      assert.deepEqual(world.decide(), { kind: "wait", until: world.now + 800, reason: "KeyBeingMade" });
       assert.equal(world.state.active?.id, "id-1", says);
       assert.equal(world.state.externalName, "id-1", says);
       assert.equal(publishedId(world), "id-1", says);

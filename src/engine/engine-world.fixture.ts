@@ -1,6 +1,7 @@
 import { advance } from "./advance.ts";
 import { decide } from "./decide.ts";
 import type { Decision, Observation, Policy, Request, SeenKey, Situation, State } from "./model.ts";
+import { NOTHING_SEEN } from "./nothing-seen.ts";
 
 /**
  * A world just large enough for the engine: one resource, its Secret, and the keys outside. It performs decisions as the
@@ -10,17 +11,6 @@ import type { Decision, Observation, Policy, Request, SeenKey, Situation, State 
 export interface WorldKey extends SeenKey {
   readonly credentials: string;
 }
-
-const nothingSeen: Observation = {
-  outside: undefined,
-  observed: new Map(),
-  secret: undefined,
-  wroteIntent: false,
-  published: undefined,
-  unreadable: undefined,
-  ineffective: undefined,
-  adoption: undefined,
-};
 
 const DAY_MS = 86_400_000;
 
@@ -47,7 +37,7 @@ export class EngineWorld {
   };
   readonly outside = new Map<string, WorldKey>();
   secret: { keyId: string; sequence: number; publishedAt: number } | undefined;
-  observation: Observation = nothingSeen;
+  observation: Observation = NOTHING_SEEN;
   madeFrom = "v1";
   isFrozen = false;
   isSkewed = false;
@@ -93,7 +83,7 @@ export class EngineWorld {
 
   /** A new pass: what was in memory is forgotten, by a crash or because the pass was over. */
   forget(): void {
-    this.observation = nothingSeen;
+    this.observation = NOTHING_SEEN;
   }
 
   /** Runs passes until there is nothing to do now; says how many steps it took. */
@@ -160,7 +150,7 @@ export class EngineWorld {
       default:
         this.state = advance(this.state, decision);
         if (decision.kind === "intend") {
-          this.observation = { ...nothingSeen, wroteIntent: decision.next.id === undefined };
+          this.observation = { ...NOTHING_SEEN, wroteIntent: decision.next.id === undefined };
         } else if (decision.kind === "undo") this.forget();
     }
   }
@@ -194,7 +184,7 @@ export class EngineWorld {
     }
     this.outside.set(id, { ...key, sequence: next.sequence });
     this.state = advance(this.state, { kind: "intend", next: { ...next, name: key.name }, retire: [] });
-    this.observation = nothingSeen;
+    this.observation = NOTHING_SEEN;
   }
 
   #publish(keyId: string, sequence: number): boolean {

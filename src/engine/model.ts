@@ -94,6 +94,8 @@ export interface Observation {
   readonly secret: { readonly keyId: string | undefined; readonly sequence: number | undefined } | undefined;
   /** This very pass wrote the pending intent, so nobody can have made the key yet. */
   readonly wroteIntent: boolean;
+  /** This very process left the resource in exactly this state: it is not from the past, and nobody has touched it. */
+  readonly isContinued: boolean;
   /** The key of the pending intent, made or found, whose credentials were published by this pass. */
   readonly published: string | undefined;
   /** The key of the pending intent that exists, and whose credentials the outside does not give. */

@@ -1,7 +1,8 @@
-const SHORTEST_MS = 1000;
-const LONGEST_MS = 60_000;
+/** So that what is finished within seconds is noticed within a second. */
+const SHORTEST_MS = 800;
+const LONGEST_MS = 30_000;
 
 /** When to look again at something outside that has been under way since then: soon at first, and then ever less often. */
 export function nextLook(since: number, now: number): number {
-  return now + Math.min(Math.max((now - since) / 10, SHORTEST_MS), LONGEST_MS);
+  return now + Math.min(Math.max((now - since) / 12, SHORTEST_MS), LONGEST_MS);
 }

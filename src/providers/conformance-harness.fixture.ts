@@ -198,7 +198,7 @@ export const underWay = settle;
 type Verb = (harness: ProviderHarness, keyId: string, end: AbortSignal) => Promise<unknown>;
 
 /** Every verb, called so that it needs the outside. */
-export const VERBS: Readonly<Record<Exclude<keyof Connection, "lookAgainMs">, Verb>> = {
+export const VERBS: Readonly<Record<keyof Connection, Verb>> = {
   listMarked: ({ connection }, _keyId, end) => connection.listMarked({ clusterId: CLUSTER }, end),
   findByName: ({ connection, instanceId }, _keyId, end) => connection.findByName(instanceId, "orders-1", end),
   observe: ({ connection }, keyId, end) => connection.observe(keyId, end),

@@ -55,12 +55,6 @@ export interface Connection {
    * for only where a Secret is to tell of it. What cannot change under its id may be remembered, a name may not.
    */
   describeInstance(instanceId: string, signal: AbortSignal): Promise<DescribedInstance | undefined>;
-
-  /**
-   * How long to leave a key alone that has been in the making, or on its way out, for so long already. Pure, and no
-   * request. Absent where the system has no pace of its own.
-   */
-  lookAgainMs?(underWayMs: number): number;
 }
 
 /** Who a key belongs to: on every key outside, from its creation. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Redacted } from "../../src/base/redacted.ts";
+import { nextLook } from "../../src/engine/next-look.ts";
 import {
   becomes,
   CLUSTER,
@@ -56,7 +57,7 @@ test("with a broker that takes its time it is one request more per look at an un
   let [looks, waitedMs] = [0, 0];
   while ((await connection.observe(idOf(created), signal))?.state === "creating") {
     looks += 1;
-    const pauseMs = connection.lookAgainMs?.(waitedMs) ?? 0;
+    const pauseMs = nextLook(0, waitedMs) - waitedMs;
     waitedMs += pauseMs;
     await clock.advance(pauseMs);
   }

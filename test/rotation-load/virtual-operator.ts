@@ -62,7 +62,7 @@ export class VirtualOperator {
           isSkewed: () => false,
           minFrequencyMs: 1000,
           driftCheckMs,
-          sweepMs: 24 * HOUR_MS,
+          sweepMs: 1_000_000 * HOUR_MS,
           settleMs: 300_000,
           overdueStartsPerSecond: 10,
         }),

@@ -1,10 +1,11 @@
 import { advance } from "../../engine/advance.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Decision, Observation, SeenKey, Situation, State, WaitReason } from "../../engine/model.ts";
+import { NOTHING_SEEN } from "../../engine/nothing-seen.ts";
 import { isOpen, type MaintenanceWindow, nextOpening } from "../../engine/windows.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { ManagedKind, ManagedSpec } from "../../reconcile/managed/managed-kind.ts";
-import { NOTHING_SEEN, situationOf } from "../../reconcile/managed/situation.ts";
+import { situationOf } from "../../reconcile/managed/situation.ts";
 
 /** One thing that will be done, or a time in which nothing is. */
 export type Foreseen =

@@ -48,7 +48,6 @@ const JOB_TRUST_MS = 3_600_000;
 const LIST_LAG_MS = 600_000;
 
 class CloudFoundryConnection implements Connection {
-  readonly lookAgainMs: (underWayMs: number) => number = lookAgainMs;
   readonly #client: CloudFoundryClient;
   readonly #clock: Clock;
   readonly #deleteWaitMs: number;

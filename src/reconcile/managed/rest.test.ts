@@ -167,3 +167,15 @@ test("never an answer when anything the watch knows is newer than what the pass 
     ),
   );
 });
+
+test("a resource is where the last pass left it only at that version, under that UID", () => {
+  const { rests } = rested();
+  const at = (uid: string, resourceVersion: string): boolean =>
+    rests.isContinued(KEY, { name: KEY, uid, resourceVersion });
+  assert.equal(at(UID, "10"), true);
+  assert.equal(at(UID, "11"), false, "somebody has written it since");
+  assert.equal(at(UID, "9"), false, "it is from before");
+  assert.equal(at("uid-2", "10"), false, "another resource of that name");
+  rests.forget(KEY);
+  assert.equal(at(UID, "10"), false);
+});

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { keyOf } from "../../kube/objects.ts";
+import { keyOf, type ObjectMeta } from "../../kube/objects.ts";
 import { compareResourceVersions, isOlder } from "../../kube/resource-version.ts";
 import type { SecretAddress, SecretContent } from "../../publish/secret-publisher.ts";
 import type { Outcome } from "../../runtime/workers.ts";
@@ -86,6 +86,12 @@ export class Rests {
     const rest = this.#rests.get(key);
     if (!rest?.secret || rest.uid !== uid || !rest.address || keyOf(rest.address) !== keyOf(address)) return undefined;
     return this.#isUntouched(address, rest.secret) ? rest.secret : undefined;
+  }
+
+  /** Whether the last pass left the resource in exactly this state. */
+  isContinued(key: string, { uid, resourceVersion }: ObjectMeta): boolean {
+    const rest = this.#rests.get(key);
+    return rest !== undefined && rest.uid === uid && rest.resourceVersion === resourceVersion;
   }
 
   remember(key: string, rested: Rested): void {

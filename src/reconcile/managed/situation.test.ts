@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Situation } from "../../engine/model.ts";
+import { NOTHING_SEEN } from "../../engine/nothing-seen.ts";
 import { bindingOf } from "../btp/btp-objects.fixture.ts";
 import { serviceBindingKind as kind } from "../btp/service-binding-kind.ts";
 import { keyName } from "./key-name.ts";
 import { specWith } from "./managed-kind.fixture.ts";
 import { rotationWindows } from "./rotation-windows.ts";
-import { NOTHING_SEEN, type SituationOptions, situationOf } from "./situation.ts";
+import { type SituationOptions, situationOf } from "./situation.ts";
 
 /** A Monday, ten in the morning. */
 const NOW = Date.UTC(2026, 0, 5, 10);

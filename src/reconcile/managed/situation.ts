@@ -17,18 +17,6 @@ export interface SituationOptions {
   readonly isComparable: (madeFrom: string) => boolean;
 }
 
-/** Nothing was looked at yet. */
-export const NOTHING_SEEN: Observation = {
-  outside: undefined,
-  observed: new Map(),
-  secret: undefined,
-  wroteIntent: false,
-  published: undefined,
-  unreadable: undefined,
-  ineffective: undefined,
-  adoption: undefined,
-};
-
 /** What the engine is asked about one resource: for the pass that acts on it, and for whoever explains what it will do. */
 export function situationOf(options: SituationOptions): Situation {
   const { kind, object, spec, observation, now, isSkewed, driftCheckAt, madeFrom, isComparable } = options;

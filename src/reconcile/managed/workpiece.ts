@@ -3,6 +3,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Redacted } from "../../base/redacted.ts";
 import { advance, type Change } from "../../engine/advance.ts";
 import type { Observation, SeenKey, State } from "../../engine/model.ts";
+import { NOTHING_SEEN } from "../../engine/nothing-seen.ts";
 import { Conflict } from "../../kube/errors.ts";
 import { apiVersionOf, type KubeObject, type ObjectRef, type OwnerReference } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
@@ -11,7 +12,6 @@ import type { SecretContent, SecretPublisher } from "../../publish/secret-publis
 import { layoutName, type ManagedKind, type ManagedSpec } from "./managed-kind.ts";
 import type { ManagedReporter } from "./managed-reporter.ts";
 import { marksOf, type Owner, ownerOf, seenKey } from "./marks.ts";
-import { NOTHING_SEEN } from "./situation.ts";
 import type { StatusWriter } from "./status-writer.ts";
 
 /** The external system as one resource sees it: resolved anew in every pass. */
@@ -40,6 +40,8 @@ export interface WorkpieceOptions {
   /** What the Secret holds, as far as is known. */
   readonly secret: SecretContent | undefined;
   readonly isSkewed: () => boolean;
+  /** As in `Observation`. */
+  readonly isContinued: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -62,9 +64,13 @@ export class Workpiece {
   constructor(options: WorkpieceOptions) {
     this.options = options;
     this.object = options.object;
-    const { secret, spec } = options;
+    const { secret, spec, isContinued } = options;
     this.secret = secret;
-    this.observation = { ...NOTHING_SEEN, secret: spec.secret && contentOf(secret, layoutName(spec.secret.layout)) };
+    this.observation = {
+      ...NOTHING_SEEN,
+      isContinued,
+      secret: spec.secret && contentOf(secret, layoutName(spec.secret.layout)),
+    };
     this.publishedAt = secret?.publishedAt;
   }
 

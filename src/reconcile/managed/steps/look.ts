@@ -1,4 +1,5 @@
-import type { Decision } from "../../../engine/model.ts";
+import type { Decision, Pending } from "../../../engine/model.ts";
+import type { OutsideKey } from "../../../providers/contract.ts";
 import { ProviderError } from "../../../providers/provider-error.ts";
 import type { Workpiece } from "../workpiece.ts";
 
@@ -9,10 +10,28 @@ export async function lookOutside(piece: Workpiece): Promise<void> {
   const { outside, signal, clusterId } = piece.options;
   const marked = await outside.connection.listMarked({ clusterId, owner: piece.owner }, signal);
   const { pending } = piece.state;
-  const named = pending ? await outside.connection.findByName(outside.instanceId, pending.name, signal) : [];
+  const named = pending ? await findNamed(piece, pending) : [];
   const keys = new Map([...marked, ...named].map((key) => [key.id, piece.see(key)]));
   piece.learn({ outside: [...keys.values()] });
   piece.hasLooked = true;
+}
+
+/**
+ * Everything under the name that is to come. Where a system takes no marks with the request, a key of ours may still be
+ * without: its name follows from our UID, so it is nobody else's.
+ */
+async function findNamed(piece: Workpiece, { name, sequence }: Pending): Promise<readonly OutsideKey[]> {
+  const { connection, instanceId } = piece.options.outside;
+  const { signal } = piece.options;
+  const found = await connection.findByName(instanceId, name, signal);
+  const marks = piece.marks(sequence);
+  return Promise.all(
+    found.map(async (key) => {
+      if (!key.isUnmarkedYet || key.instanceId !== instanceId) return key;
+      await connection.mark(key.id, marks, signal);
+      return { ...key, marks };
+    }),
+  );
 }
 
 /** "Gone" is believed only while the instance itself can be read. */
