@@ -1,3 +1,4 @@
+import type { Column } from "./custom-resource.ts";
 import {
   anything,
   instant,
@@ -65,6 +66,69 @@ export const managedResourceSpec: Readonly<Record<string, SchemaNode>> = {
   publishConnectionDetailsTo: anything(
     "Taken so that manifests of the Crossplane providers apply, and ignored: external secret stores are gone from Crossplane itself. Use writeConnectionSecretToRef.",
   ),
+};
+
+/** The active key's columns that every managed kind shows, between its conditions and its age. */
+export const managedColumns = (frequencyPath: string): readonly Column[] => [
+  { name: "Ready", type: "string", jsonPath: ".status.conditions[?(@.type=='Ready')].status" },
+  { name: "Synced", type: "string", jsonPath: ".status.conditions[?(@.type=='Synced')].status" },
+  { name: "External-Name", type: "string", jsonPath: ".metadata.annotations.crossplane\\.io/external-name" },
+  { name: "Frequency", type: "string", jsonPath: frequencyPath },
+  { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+];
+
+interface KeyNames {
+  /** The system whose keys these are, as messages call it. */
+  readonly system: string;
+  readonly id: string;
+  readonly createdAt: string;
+  readonly retiredAt: string;
+}
+
+/** How a status tells of keys; what differs is what kinds call their fields. */
+export function keyFields({ system, id, createdAt, retiredAt }: KeyNames): {
+  readonly active: Readonly<Record<string, SchemaNode>>;
+  readonly pending: SchemaNode;
+  readonly retiredKeys: SchemaNode;
+} {
+  const key = {
+    [id]: text(`${id === "guid" ? "GUID" : "ID"} at ${system}.`),
+    name: text(`Name at ${system}.`),
+    [createdAt]: instant("When it was created."),
+  };
+  const sequence = integer("Which of the intended keys it is.");
+  return {
+    active: { ...key, sequence, madeFrom: text("A keyed digest of what it was made from.") },
+    pending: object(
+      {
+        name: text("Name of the key that is to come."),
+        sequence,
+        since: instant("When it was intended."),
+        [id]: text(`Its ${id === "guid" ? "GUID" : "ID"}, where that is known already.`),
+        madeFrom: text("A keyed digest of what it is made from."),
+        fulfils: text("The value of the force annotation that it fulfils."),
+      },
+      { description: "The key that is being made." },
+    ),
+    retiredKeys: list(
+      object({
+        ...key,
+        [retiredAt]: instant("When it was retired."),
+        replacedDate: instant("When the Secret stopped holding it."),
+        deletionDate: instant("When it will be deleted."),
+        overlap: text("How long it was promised to live on beside its successor."),
+        cause: text("Why it was retired."),
+      }),
+      "Keys that are no longer published and live until their deletionDate.",
+    ),
+  };
+}
+
+/** What stands in every status beside the keys. */
+export const rotationProgress: Readonly<Record<string, SchemaNode>> = {
+  sequence: integer("Counts the keys that were ever intended."),
+  lastForced: text("The last value of the force annotation that was fulfilled."),
+  postponedUntil: instant("A rotation that changed nothing is not tried again before this."),
 };
 
 export const conditions: SchemaNode = list(

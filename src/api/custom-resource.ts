@@ -15,7 +15,7 @@ export interface CustomResource {
   readonly status?: SchemaNode;
 }
 
-interface Column {
+export interface Column {
   readonly name: string;
   readonly type: "string" | "integer" | "date" | "boolean";
   readonly jsonPath: string;

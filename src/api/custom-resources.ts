@@ -1,6 +1,13 @@
-import { providerConfig } from "./btp/provider-config.ts";
+import { providerConfig as btpConfig } from "./btp/provider-config.ts";
 import { serviceBinding } from "./btp/service-binding.ts";
+import { providerConfig as cloudFoundryConfig } from "./cloudfoundry/provider-config.ts";
+import { serviceCredentialBinding } from "./cloudfoundry/service-credential-binding.ts";
 import type { CustomResource } from "./custom-resource.ts";
 
 /** Every kind that Keyturn brings a CRD for: the one list that `keyturn crds`, the operator and the tests read. */
-export const customResources: readonly CustomResource[] = [serviceBinding, providerConfig];
+export const customResources: readonly CustomResource[] = [
+  serviceBinding,
+  btpConfig,
+  serviceCredentialBinding,
+  cloudFoundryConfig,
+];

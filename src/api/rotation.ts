@@ -49,24 +49,52 @@ const isRequired = (field: string, message: string) => ({
   fieldPath: `.${field}`,
 });
 
+const ttl = duration("How long one key lives, from its creation.");
+const frequency = duration("The age at which the active key is replaced by a new one.");
+const windows = list(window, "Rotations that are due start only while one of these is open; none means always.", {
+  maxItems: MAX_WINDOWS,
+});
+const description = "When keys are replaced and removed. Without it there is one key, for ever.";
+
+const ttlIsRequired = isRequired(
+  "ttl",
+  "say how long a key lives; frequency plus the time that consumers need to move over",
+);
+const FREQUENCY_IS_REQUIRED = "say at which age a key is replaced; ttl less the time that consumers need to move over";
+
+/** Of a ttl and what stands for the frequency, as long as both are there. */
+const ttlIsNoShorter = (frequency: string) => ({
+  rule: `!has(self.ttl) || !has(${frequency}) || ${isNoLonger(frequency, "self.ttl")}`,
+  message: "must be at least the frequency, else a key would end before its successor begins",
+  fieldPath: ".ttl",
+});
+
 export const rotation = object(
+  { ttl, frequency, windows },
   {
-    ttl: duration("How long one key lives, from its creation."),
-    frequency: duration("The age at which the active key is replaced by a new one."),
-    windows: list(window, "Rotations that are due start only while one of these is open; none means always.", {
-      maxItems: MAX_WINDOWS,
-    }),
+    description,
+    rules: [ttlIsRequired, isRequired("frequency", FREQUENCY_IS_REQUIRED), ttlIsNoShorter("self.frequency")],
   },
+);
+
+/** The same, for kinds whose document calls the frequency an interval as well. */
+export const rotationOrInterval = object(
+  { ttl, frequency, interval: duration("Another word for frequency; only one of them may be there."), windows },
   {
-    description: "When keys are replaced and removed. Without it there is one key, for ever.",
+    description,
     rules: [
-      isRequired("ttl", "say how long a key lives; frequency plus the time that consumers need to move over"),
-      isRequired("frequency", "say at which age a key is replaced; ttl less the time that consumers need to move over"),
+      ttlIsRequired,
       {
-        rule: `!has(self.ttl) || !has(self.frequency) || ${isNoLonger("self.frequency", "self.ttl")}`,
-        message: "must be at least the frequency, else a key would end before its successor begins",
-        fieldPath: ".ttl",
+        ...isRequired("frequency", FREQUENCY_IS_REQUIRED),
+        rule: "has(self.frequency) || has(self.interval)",
       },
+      {
+        rule: "!has(self.frequency) || !has(self.interval)",
+        message: "says the same as frequency: keep one of them",
+        fieldPath: ".interval",
+      },
+      ttlIsNoShorter("self.frequency"),
+      ttlIsNoShorter("self.interval"),
     ],
   },
 );

@@ -1,3 +1,4 @@
+import { isUnused } from "./dates.ts";
 import { requestOf } from "./intend.ts";
 import type { ActiveKey, Decision, KnownKey, Pending, Request, RetiredKey, State } from "./model.ts";
 
@@ -52,9 +53,15 @@ export function unfulfilled(state: State): Request | undefined {
   return request && state.pending?.fulfils !== request.value ? request : undefined;
 }
 
-/** Each key is there once: one that is retired already keeps the dates that its users were promised. */
+/**
+ * Each key is there once: one that is retired already keeps the dates that its users were promised. Only one that was taken
+ * for nobody's is promised something when it turns out to have been published.
+ */
 function withRetired(retired: readonly RetiredKey[], keys: readonly RetiredKey[]): readonly RetiredKey[] {
-  return [...retired, ...keys.filter(({ id }) => !retired.some((one) => one.id === id))];
+  const isKept = (one: RetiredKey): boolean =>
+    !isUnused(one) || !keys.some((key) => key.id === one.id && !isUnused(key));
+  const kept = retired.filter(isKept);
+  return [...kept, ...keys.filter(({ id }) => !kept.some((one) => one.id === id))];
 }
 
 /** The key that is being replaced anyway goes at once if it turns out to be compromised. */

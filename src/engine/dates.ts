@@ -10,8 +10,13 @@ const SECOND_MS = 1000;
 /** How long a key lives on when it was replaced by force and no policy promises anything. */
 export const DEFAULT_FORCED_OVERLAP_MS = 24 * 3_600_000;
 
+/** Keys that nobody ever used. */
+const UNUSED: ReadonlySet<RetiredCause> = new Set<RetiredCause>(["duplicate", "abandoned"]);
 /** Keys that nobody may go on using, or that nobody ever used: they go as soon as another one is published. */
-const AT_ONCE: ReadonlySet<RetiredCause> = new Set<RetiredCause>(["compromised", "duplicate", "abandoned"]);
+const AT_ONCE: ReadonlySet<RetiredCause> = new Set<RetiredCause>(["compromised", ...UNUSED]);
+
+/** Whether a key was retired as one that was never published. */
+export const isUnused = ({ cause }: Pick<RetiredKey, "cause">): boolean => UNUSED.has(cause);
 
 /** What is promised to consumers of the old key when a rotation begins now; saved with the key, and fixed from then on. */
 export function overlapOf(policy: Pick<Policy, "ttlMs" | "frequencyMs" | "forcedOverlapMs">): number {

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { deletionInstant } from "./dates.ts";
 import { nextInstant } from "./decide.ts";
 import { EngineWorld, settledWorld } from "./engine-world.fixture.ts";
-import type { Decision, SeenKey, WaitReason } from "./model.ts";
+import type { Decision, RetiredKey, SeenKey, WaitReason } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+
+/** The retired keys, why they are, and for how long they stay. */
+const keptUntil = ({ state, policy, now }: EngineWorld): readonly (readonly [string, string, number])[] =>
+  state.retired.map((key) => [key.id, key.cause, deletionInstant(policy, key) - now]);
 
 const activeId = (world: EngineWorld): string | undefined => world.state.active?.id;
 
@@ -155,6 +160,48 @@ const drifts: readonly Drift[] = [
       world.driftCheckAt = world.now;
     },
     expect: (world) => assert.deepEqual([...world.outside.keys()], ["id-1"]),
+  },
+  {
+    reason: "a second key of the same intent that is in the Secret: it has users, who are given their time",
+    happens: (world) => {
+      world.secret = { keyId: world.make(1), sequence: 1, publishedAt: world.now };
+    },
+    expect: (world) => assert.deepEqual(keptUntil(world), [["id-2", "found", 14 * DAY_MS]]),
+  },
+  {
+    reason:
+      "a second key that was published after it was retired as a duplicate: its users are given their time all the same",
+    happens: (world) => {
+      const id = world.make(1);
+      const key = { id, name: "key-1", createdAt: world.now, retiredAt: world.now, replacedAt: world.now };
+      world.state = { ...world.state, retired: [{ ...key, overlapMs: 0, deletionAt: world.now, cause: "duplicate" }] };
+      world.secret = { keyId: id, sequence: 1, publishedAt: world.now };
+    },
+    expect: (world) => assert.deepEqual(keptUntil(world), [["id-2", "found", 14 * DAY_MS]]),
+  },
+  {
+    reason: "an abandoned key that was published after all: its users are given their time from its replacement on",
+    happens: (world) => {
+      world.ask({ value: "1", isCompromised: false });
+      world.perform(world.decide());
+      const id = world.make(1);
+      const key = {
+        id,
+        name: "key-1",
+        createdAt: world.now - 20 * DAY_MS,
+        retiredAt: world.now,
+        replacedAt: undefined,
+      };
+      const abandoned: RetiredKey = { ...key, overlapMs: 0, deletionAt: world.now, cause: "abandoned" };
+      world.state = { ...world.state, retired: [...world.state.retired, abandoned] };
+      world.secret = { keyId: id, sequence: 1, publishedAt: world.now };
+      world.forget();
+    },
+    expect: (world) =>
+      assert.deepEqual(keptUntil(world), [
+        ["id-1", "forced", 14 * DAY_MS],
+        ["id-2", "found", 2 * DAY_MS],
+      ]),
   },
   {
     reason: "what the key is made from has changed: a rotation",
@@ -341,4 +388,42 @@ test("whoever waits for the key it made itself asks for that one alone, and look
   }
   world.forget();
   assert.deepEqual(world.decide(), { kind: "look" }, "another process, or a state that somebody has touched");
+});
+
+test("a key in the Secret that no list shows is asked for by its id before another one takes its place", () => {
+  const world = settledWorld();
+  world.forget();
+  world.secret = { keyId: "id-unlisted", sequence: 1, publishedAt: world.now };
+  world.perform(world.decide());
+  assert.deepEqual(world.decide(), { kind: "observe", id: "id-unlisted" });
+  const hidden: SeenKey = { id: "id-unlisted", name: "key-1", createdAt: world.now, state: "ready", sequence: 1 };
+  world.observation = { ...world.observation, observed: new Map([["id-unlisted", hidden]]) };
+  const decision = world.decide();
+  assert.ok(decision.kind === "retire");
+  assert.deepEqual(
+    decision.keys.map(({ id, cause }) => [id, cause]),
+    [["id-unlisted", "found"]],
+  );
+});
+
+test("a Secret that was left with a key that is gone: asked for by id, and then let go", () => {
+  const world = settledWorld();
+  world.driftCheckAt = world.now;
+  world.perform(world.decide());
+  world.observation = { ...world.observation, formerKeyIds: ["id-gone", "id-1"] };
+  world.driftCheckAt = Infinity;
+  assert.deepEqual(world.decide(), { kind: "observe", id: "id-gone" });
+  world.perform(world.decide());
+  assert.deepEqual(world.decide(), { kind: "forget", ids: ["id-gone"] });
+});
+
+test("a digest under another key is written anew at the next look, and never makes a new key", () => {
+  const world = settledWorld();
+  world.madeFrom = "other.digest";
+  world.isComparable = false;
+  assert.equal(world.decide().kind, "wait", "two operators with different keys do not fight over it");
+  world.driftCheckAt = world.now;
+  world.settle();
+  assert.equal(world.state.active?.madeFrom, "other.digest");
+  assert.equal(world.state.sequence, 1);
 });

@@ -1,9 +1,9 @@
-import { deletionInstant, rotationInstant } from "./dates.ts";
+import { deletionInstant, isUnused, overlapOf, rotationInstant } from "./dates.ts";
 import { decidePending, removeFailed, untilClocksAgree } from "./decide-pending.ts";
 import { foundKeys, intend, nextPending, requestOf } from "./intend.ts";
 import type { Decision, Pending, Reason, RetiredKey, SeenKey, Situation, WaitReason } from "./model.ts";
 import { nextLook } from "./next-look.ts";
-import { seenKeys } from "./seen-keys.ts";
+import { isKnownGone, seenKeys } from "./seen-keys.ts";
 
 /**
  * The rotation engine: from a policy, what the resource says and what was seen, to the one next step. A chain of named
@@ -83,12 +83,25 @@ function publishedLater({ state, observation }: Situation): Decision | undefined
   return isKnown ? undefined : { kind: "observe", id: keyId };
 }
 
+/** Somebody published a key after it was retired as one that nobody had: its users get the time that all are given. */
+const publishedAfterAll: Check = (situation) => {
+  const { policy, state, observation, surroundings } = situation;
+  const key = state.retired.find((one) => one.id === observation.secret?.keyId && isUnused(one));
+  if (!key) return undefined;
+  if (surroundings.isSkewed) return untilClocksAgree(situation);
+  const { now } = surroundings;
+  const overlapMs = overlapOf(policy);
+  const found: RetiredKey = { ...key, cause: "found", overlapMs, replacedAt: now, deletionAt: now + overlapMs };
+  const replacedAt = state.pending ? undefined : now;
+  return { kind: "retire", keys: [{ ...found, replacedAt, deletionAt: deletionInstant(policy, found) }] };
+};
+
 const pending: Check = (situation) => (situation.state.pending ? decidePending(situation) : undefined);
 
 const unknownKeys: Check = (situation) => {
   const { state, observation } = situation;
   if (!observation.outside || !state.active) return undefined;
-  const unknown = unknownTo(situation, observation.outside, state.active.id);
+  const unknown = unknownTo(situation, seenKeys(observation), state.active.id);
   const failed = unknown.find((key) => key.state === "failed");
   if (failed) return removeFailed(situation, failed.id);
   const keys = foundKeys(situation, unknown.filter(isAlive), state.active);
@@ -140,12 +153,6 @@ const activeKeyGone: Check = (situation) => {
   return isKnownGone(observation, id) ? intend(situation, nextPending(situation), "ActiveKeyGone") : undefined;
 };
 
-/** It was asked for in this pass, and is not there any more or will not be for long. */
-function isKnownGone({ observed }: Situation["observation"], id: string): boolean {
-  const asked = observed.get(id);
-  return asked === "gone" || asked?.state === "deleting";
-}
-
 /** From here on dates decide, or a new key would replace a working one: not while the clocks disagree. */
 const clockSkewed: Check = (situation) => (situation.surroundings.isSkewed ? untilClocksAgree(situation) : undefined);
 
@@ -159,8 +166,9 @@ const specChanged: Check = (situation) => {
   const { state, surroundings } = situation;
   const { madeFrom } = surroundings;
   if (!state.active || state.active.madeFrom === madeFrom) return undefined;
-  // Whoever lost the digest key must not see every key replaced for it.
-  if (!surroundings.isComparable(state.active.madeFrom)) return { kind: "rebase", madeFrom };
+  // Whoever lost the digest key must not see every key replaced for it, nor two with different ones fight over it.
+  if (!surroundings.isComparable(state.active.madeFrom))
+    return situation.observation.outside ? { kind: "rebase", madeFrom } : undefined;
   if (surroundings.isFrozen) return undefined;
   return replace(situation, "SpecChanged");
 };
@@ -180,11 +188,18 @@ const due: Check = (situation) => {
   return replace(situation, "RotationDue");
 };
 
-/** Before a key is published again, a look outside tells whether it still is the newest. */
+/**
+ * Before a key is published again, a look outside tells whether it still is the newest. Another one that the Secret holds
+ * has users: it is asked for by its id where no list shows it, so that it is retired before the Secret tells no more.
+ */
 const secretDamaged: Check = ({ state, observation, policy }) => {
   if (!policy.publishes || !observation.secret || !state.active) return undefined;
-  if (observation.secret.keyId === state.active.id) return undefined;
+  const { keyId } = observation.secret;
+  if (keyId === state.active.id) return undefined;
   if (!observation.outside) return { kind: "look" };
+  const known = [...seenKeys(observation), ...state.retired].map((key) => key.id);
+  const isUnknown = keyId !== undefined && !known.includes(keyId) && !observation.observed.has(keyId);
+  if (isUnknown) return { kind: "observe", id: keyId };
   // Where no other key may be made, a dead one is not published again for want of it.
   return isKnownGone(observation, state.active.id) ? undefined : { kind: "republish", id: state.active.id };
 };
@@ -205,11 +220,15 @@ function whileLeaving(situation: Situation, keys: readonly RetiredKey[]): Decisi
   return wait(Math.min(nextLook(since, situation.surroundings.now), nextRotation(situation)), "KeyBeingDeleted");
 }
 
-/** Somebody else has removed a retired key: less work for us. It is asked for by id, since lists may lag behind. */
+/**
+ * Somebody else has removed a retired key, or a Secret that was left holds one that is no more: it is asked for by id,
+ * since lists may lag behind.
+ */
 const vanished: Check = ({ state, observation }) => {
   if (!observation.outside) return undefined;
-  const seen = new Set(observation.outside.map((key) => key.id));
-  const missing = state.retired.filter((key) => !seen.has(key.id)).map((key) => key.id);
+  const seen = new Set([state.active?.id, ...observation.outside.map((key) => key.id)]);
+  const named = new Set([...state.retired.map((key) => key.id), ...observation.formerKeyIds]);
+  const missing = [...named].filter((id) => !seen.has(id));
   const unasked = missing.find((id) => !observation.observed.has(id));
   if (unasked !== undefined) return { kind: "observe", id: unasked };
   const ids = missing.filter((id) => observation.observed.get(id) === "gone");
@@ -223,6 +242,7 @@ const checks: readonly Check[] = [
   isPaused,
   finalizerFirst,
   statusFromThePast,
+  publishedAfterAll,
   pending,
   firstKey,
   driftCheck,

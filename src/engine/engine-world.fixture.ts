@@ -39,6 +39,7 @@ export class EngineWorld {
   secret: { keyId: string; sequence: number; publishedAt: number } | undefined;
   observation: Observation = NOTHING_SEEN;
   madeFrom = "v1";
+  isComparable = true;
   isFrozen = false;
   isSkewed = false;
   may: Situation["surroundings"]["may"] = { create: true, delete: true };
@@ -70,7 +71,7 @@ export class EngineWorld {
         windows: this.window,
         driftCheckAt,
         madeFrom,
-        isComparable: () => true,
+        isComparable: () => this.isComparable,
         may: this.may,
         nameOf: (sequence) => `key-${sequence}`,
       },

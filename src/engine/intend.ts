@@ -57,17 +57,19 @@ function retiring(
 
 /**
  * Keys with our marks that the status does not know, as retired ones: leftovers of crashes, duplicates, of a restored
- * backup. A second key of the active one's own intent was never published, so nobody can be using it. Its name must be
- * the same too: under another name it is of another life of the resource, where it may have been published.
+ * backup. A second key of the active one's own intent was never published, so nobody can be using it, unless the Secret
+ * holds it. Its name must be the same too: under another name it is of another life of the resource, where it may have
+ * been published.
  */
 export function foundKeys(
-  { policy, surroundings }: Situation,
+  { policy, surroundings, observation }: Situation,
   keys: readonly SeenKey[],
   active: Pick<SeenKey, "name" | "sequence">,
 ): readonly RetiredKey[] {
   const { now } = surroundings;
   return keys.map(({ id, name, createdAt, sequence }) => {
-    const isDuplicate = sequence === active.sequence && name === active.name;
+    const isPublished = id === observation.secret?.keyId;
+    const isDuplicate = sequence === active.sequence && name === active.name && !isPublished;
     const overlapMs = isDuplicate ? 0 : overlapOf(policy);
     const cause: RetiredCause = isDuplicate ? "duplicate" : "found";
     const key = { id, name, createdAt: createdAt ?? now, retiredAt: now, replacedAt: now, overlapMs, cause };

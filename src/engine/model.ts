@@ -92,6 +92,8 @@ export interface Observation {
   readonly observed: ReadonlyMap<string, SeenKey | "gone">;
   /** What the Secret holds; `keyId` undefined when it is missing, damaged or not of this resource. */
   readonly secret: { readonly keyId: string | undefined; readonly sequence: number | undefined } | undefined;
+  /** Keys that the resource does not know, in Secrets that it has left: as far as the watch tells. */
+  readonly formerKeyIds: readonly string[];
   /** This very pass wrote the pending intent, so nobody can have made the key yet. */
   readonly wroteIntent: boolean;
   /** This very process left the resource in exactly this state: it is not from the past, and nobody has touched it. */

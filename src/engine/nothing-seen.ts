@@ -5,6 +5,7 @@ export const NOTHING_SEEN: Observation = {
   outside: undefined,
   observed: new Map(),
   secret: undefined,
+  formerKeyIds: [],
   wroteIntent: false,
   isContinued: false,
   published: undefined,

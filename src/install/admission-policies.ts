@@ -1,4 +1,5 @@
 import { serviceBinding } from "../api/btp/service-binding.ts";
+import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential-binding.ts";
 import { type CustomResource, OWNER_LABELS } from "../api/custom-resource.ts";
 import { millisecondsOf } from "../api/duration-rules.ts";
 import type { KubeObject } from "../kube/objects.ts";
@@ -9,24 +10,39 @@ import type { KubeObject } from "../kube/objects.ts";
  */
 const API_VERSION = "admissionregistration.k8s.io/v1";
 
-/** The kinds that rotate. */
-const rotated: readonly CustomResource[] = [serviceBinding];
+/** A kind that rotates, and where it says how. */
+export interface RotatedKind {
+  readonly resource: CustomResource;
+  /** The `rotation` block, from the object on. */
+  readonly rotation: string;
+  /** What else the frequency may be called there. */
+  readonly alias?: string;
+}
 
-export const admissionPolicies = (): readonly KubeObject[] => rotated.flatMap(adviceFor);
+export const rotatedKinds = {
+  serviceBindings: { resource: serviceBinding, rotation: "spec.rotation" },
+  serviceCredentialBindings: {
+    resource: serviceCredentialBinding,
+    rotation: "spec.forProvider.rotation",
+    alias: "interval",
+  },
+} as const satisfies Readonly<Record<string, RotatedKind>>;
 
-const ROTATION = "object.spec.rotation";
+/** For those of these kinds that rotate; for all that there are when nothing else is said. */
+export const admissionPolicies = (kinds?: readonly CustomResource[]): readonly KubeObject[] =>
+  Object.values<RotatedKind>(rotatedKinds)
+    .filter(({ resource }) => kinds?.includes(resource) ?? true)
+    .flatMap(adviceFor);
 
-const validations = [
+const validationsOf = (rotation: string) => [
   {
     expression: "!variables.rotates || variables.ttl != variables.frequency",
-    message:
-      "spec.rotation.ttl equals frequency: the old key ends when the new one begins, and who uses it has no time to move over; make ttl longer than frequency",
+    message: `${rotation}.ttl equals frequency: the old key ends when the new one begins, and who uses it has no time to move over; make ttl longer than frequency`,
   },
   {
     expression: "!variables.rotates || variables.ttl <= 2 * variables.frequency",
-    message: "spec.rotation.ttl is more than twice the frequency: more than one retired key exists at a time",
-    messageExpression:
-      "'spec.rotation.ttl is more than twice the frequency: up to ' + string((variables.ttl - 1) / variables.frequency) + ' retired keys exist at a time; make ttl shorter unless the service allows that many'",
+    message: `${rotation}.ttl is more than twice the frequency: more than one retired key exists at a time`,
+    messageExpression: `'${rotation}.ttl is more than twice the frequency: up to ' + string((variables.ttl - 1) / variables.frequency) + ' retired keys exist at a time; make ttl shorter unless the service allows that many'`,
   },
   {
     expression: "!has(object.spec.publishConnectionDetailsTo) || has(object.spec.writeConnectionSecretToRef)",
@@ -35,8 +51,14 @@ const validations = [
   },
 ];
 
+const has = (field: string): string => `has(${field})`;
+
 /** The policy for one kind, and the binding that puts it to work. */
-export function adviceFor({ group, version, plural }: CustomResource): readonly [KubeObject, KubeObject] {
+export function adviceFor({ resource, rotation, alias }: RotatedKind): readonly [KubeObject, KubeObject] {
+  const { group, version, plural } = resource;
+  const block = `object.${rotation}`;
+  const frequency = `${block}.frequency`;
+  const other = alias === undefined ? undefined : `${block}.${alias}`;
   const metadata = { name: `advice.${plural}.${group}`, labels: OWNER_LABELS };
   return [
     {
@@ -64,12 +86,18 @@ export function adviceFor({ group, version, plural }: CustomResource): readonly 
         variables: [
           {
             name: "rotates",
-            expression: `has(${ROTATION}) && has(${ROTATION}.ttl) && has(${ROTATION}.frequency)`,
+            expression: `${has(block)} && ${has(`${block}.ttl`)} && (${has(frequency)}${other === undefined ? "" : ` || ${has(other)}`})`,
           },
-          { name: "ttl", expression: millisecondsOf(`${ROTATION}.ttl`) },
-          { name: "frequency", expression: millisecondsOf(`${ROTATION}.frequency`) },
+          { name: "ttl", expression: millisecondsOf(`${block}.ttl`) },
+          {
+            name: "frequency",
+            expression:
+              other === undefined
+                ? millisecondsOf(frequency)
+                : `${has(frequency)} ? ${millisecondsOf(frequency)} : ${millisecondsOf(other)}`,
+          },
         ],
-        validations,
+        validations: validationsOf(rotation),
       },
     },
     {

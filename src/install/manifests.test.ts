@@ -14,6 +14,11 @@ const ofKind = (kind: string): KubeObject => {
 };
 
 const rulesOf = (kind: string): readonly PolicyRule[] => ofKind(kind).rules as readonly PolicyRule[];
+const listed = (rules: readonly PolicyRule[]): readonly string[] =>
+  rules.map(
+    ({ apiGroups, resources, resourceNames = [], verbs }) =>
+      `${apiGroups.join()} ${[...resources, ...resourceNames].join(":")} ${verbs.join()}`,
+  );
 
 test("what others refer to comes first", () => {
   assert.deepEqual(
@@ -53,11 +58,7 @@ test("nothing is granted by a wildcard, and no Secret or key can be read through
 });
 
 test("the rights of the btp controller are these", () => {
-  const listed = rulesOf("ClusterRole").map(
-    ({ apiGroups, resources, resourceNames = [], verbs }) =>
-      `${apiGroups.join()} ${[...resources, ...resourceNames].join(":")} ${verbs.join()}`,
-  );
-  assert.deepEqual(listed, [
+  assert.deepEqual(listed(rulesOf("ClusterRole")), [
     "events.k8s.io events create,patch",
     "apiextensions.k8s.io customresourcedefinitions get,list,watch",
     " namespaces:kube-system get",
@@ -68,6 +69,29 @@ test("the rights of the btp controller are these", () => {
     "account.btp.sap.crossplane.io serviceinstances get,list,watch",
     " secrets get,list,watch,create,update,patch,delete",
   ]);
+});
+
+test("the rights of the cloud-foundry controller are these", () => {
+  assert.deepEqual(listed(controllerNeeds.get("cloud-foundry")?.rules ?? []), [
+    "cloudfoundry.crossplane.io servicecredentialbindings get,list,watch,update,patch",
+    "cloudfoundry.crossplane.io servicecredentialbindings/status update,patch",
+    "cloudfoundry.crossplane.io servicecredentialbindings/finalizers update",
+    "cloudfoundry.crossplane.io providerconfigs get,list,watch,update,patch",
+    "cloudfoundry.crossplane.io serviceinstances get,list,watch",
+    "cloudfoundry.crossplane.io apps get,list",
+    " secrets get,list,watch,create,update,patch,delete",
+  ]);
+});
+
+test("what several controllers need is granted once, and advice is given for the kinds that are installed", () => {
+  const whole = manifests({ ...OPTIONS, controllers: [...controllerNeeds.keys()] });
+  const role = whole.find(({ kind }) => kind === "ClusterRole");
+  const rules = listed(role?.rules as readonly PolicyRule[]);
+  assert.equal(new Set(rules).size, rules.length);
+  const advice = (all: readonly KubeObject[]): readonly string[] =>
+    all.filter(({ kind }) => kind === "ValidatingAdmissionPolicy").map(({ metadata }) => metadata.name);
+  assert.deepEqual(advice(items), ["advice.servicebindings.account.btp.sap.crossplane.io"]);
+  assert.deepEqual(advice(whole).slice(1), ["advice.servicecredentialbindings.cloudfoundry.crossplane.io"]);
 });
 
 test("the election is held in the operator's own namespace, over one Lease", () => {
@@ -138,7 +162,7 @@ test("a controller that there is not is refused", () => {
 });
 
 test("every kind that a controller brings is installed with it", () => {
-  const installed = items
+  const installed = manifests({ ...OPTIONS, controllers: [...controllerNeeds.keys()] })
     .filter(({ kind }) => kind === "CustomResourceDefinition")
     .map(({ metadata }) => metadata.name);
   for (const { kinds } of controllerNeeds.values()) {

@@ -21,23 +21,29 @@ const RBAC = "rbac.authorization.k8s.io";
 
 export function manifests({ namespace, image, controllers }: ManifestOptions): readonly KubeObject[] {
   const needs = controllers.map(needsOf);
+  const kinds = needs.flatMap((each) => each.kinds);
   const labels = { ...OWNER_LABELS, "app.kubernetes.io/name": NAME };
   const own = { name: NAME, namespace, labels };
   return [
-    ...needs.flatMap(({ kinds }) => kinds.map(definitionOf)),
-    ...admissionPolicies(),
+    ...kinds.map(definitionOf),
+    ...admissionPolicies(kinds),
     namespaceFor(namespace),
     { apiVersion: "v1", kind: "ServiceAccount", metadata: own },
     ...grant(
       "ClusterRole",
       { name: NAME, labels },
-      [...sharedRules, ...needs.flatMap(({ rules }) => rules)],
+      eachOnce([...sharedRules, ...needs.flatMap(({ rules }) => rules)]),
       namespace,
     ),
     ...grant("Role", own, electionRules(NAME), namespace),
     operatorDeployment({ ...own, image, controllers, lease: NAME }),
   ];
 }
+
+/** Several controllers may need the same. */
+const eachOnce = (rules: readonly PolicyRule[]): readonly PolicyRule[] => [
+  ...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).values(),
+];
 
 function needsOf(controller: string) {
   const needs = controllerNeeds.get(controller);

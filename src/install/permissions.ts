@@ -1,5 +1,7 @@
-import { providerConfig } from "../api/btp/provider-config.ts";
+import { providerConfig as btpConfig } from "../api/btp/provider-config.ts";
 import { serviceBinding } from "../api/btp/service-binding.ts";
+import { providerConfig as cloudFoundryConfig } from "../api/cloudfoundry/provider-config.ts";
+import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential-binding.ts";
 import type { CustomResource } from "../api/custom-resource.ts";
 
 /**
@@ -34,19 +36,31 @@ const managed = ({ group, plural }: CustomResource): readonly PolicyRule[] => [
   rule(group, [`${plural}/finalizers`], ["update"]),
 ];
 
-const btp: ControllerNeeds = {
-  kinds: [serviceBinding, providerConfig],
+/** A managed kind with its ProviderConfig, and the kinds that its references mean. */
+const family = (kind: CustomResource, config: CustomResource, references: readonly PolicyRule[]): ControllerNeeds => ({
+  kinds: [kind, config],
   rules: [
-    ...managed(serviceBinding),
+    ...managed(kind),
     // Held by a finalizer while something refers to it.
-    rule(providerConfig.group, [providerConfig.plural], [...READ, "update", "patch"]),
-    rule(serviceBinding.group, ["serviceinstances"], READ),
+    rule(config.group, [config.plural], [...READ, "update", "patch"]),
+    ...references,
     // Connection Secrets may be in any namespace: the kinds are cluster-scoped and name it themselves.
     rule("", ["secrets"], [...READ, "create", "update", "patch", "delete"]),
   ],
-};
+});
 
-export const controllerNeeds: ReadonlyMap<string, ControllerNeeds> = new Map([["btp", btp]]);
+const btp = family(serviceBinding, btpConfig, [rule(serviceBinding.group, ["serviceinstances"], READ)]);
+
+const cloudFoundry = family(serviceCredentialBinding, cloudFoundryConfig, [
+  rule(serviceCredentialBinding.group, ["serviceinstances"], READ),
+  // Not watched: looked at when a binding of an app is.
+  rule(serviceCredentialBinding.group, ["apps"], ["get", "list"]),
+]);
+
+export const controllerNeeds: ReadonlyMap<string, ControllerNeeds> = new Map([
+  ["btp", btp],
+  ["cloud-foundry", cloudFoundry],
+]);
 
 /** In the whole cluster, whatever is switched on. */
 export const sharedRules: readonly PolicyRule[] = [

@@ -7,6 +7,11 @@ import { KeyturnError, never } from "../base/errors.ts";
 export type SecretLayout =
   /** A key of the Secret for each top-level key, and the whole object as JSON under `credentials`. */
   | { readonly kind: "flat" }
+  /**
+   * A key of the Secret for each value, however deep: the names on the way to it, joined by `_`, and positions in lists. As
+   * the Cloud Foundry provider of Crossplane does it.
+   */
+  | { readonly kind: "recursive" }
   /** The whole object as JSON under one key. */
   | { readonly kind: "bundle"; readonly key: string }
   /** As SAP's libraries for Kubernetes read it: the credentials, what is known of the instance, and `.metadata`. */
@@ -41,7 +46,7 @@ export function connectionData(
   for (const key of Object.keys(data)) {
     if (!SECRET_KEY.test(key) || key === "." || key === "..") {
       throw new UnpublishableCredentials(
-        `${JSON.stringify(key.slice(0, 80))} cannot be a key of a Secret: set spec.secretKey, so that all credentials go under one key`,
+        `${shown(key)} cannot be a key of a Secret: ${remedyFor(layout)}, so that all credentials go under one key`,
       );
     }
   }
@@ -51,12 +56,18 @@ export function connectionData(
   return data;
 }
 
+const shown = (key: string): string => JSON.stringify(key.slice(0, 80));
+
+const remedyFor = ({ kind }: SecretLayout): string =>
+  kind === "recursive" ? "set spec.connectionDetailsAsJSON" : "set spec.secretKey";
+
 function dataFor(
   credentials: Readonly<Record<string, unknown>>,
   layout: SecretLayout,
 ): Readonly<Record<string, string>> {
   if (layout.kind === "bundle") return { [layout.key]: JSON.stringify(credentials) };
   if (layout.kind === "sap-kubernetes") return withDescription(credentials, layout);
+  if (layout.kind === "recursive") return flattenDeep(credentials);
   const flat = flatten(credentials);
   return WHOLE in flat ? flat : { ...flat, [WHOLE]: JSON.stringify(credentials) };
 }
@@ -65,6 +76,34 @@ const flatten = (credentials: Readonly<Record<string, unknown>>): Readonly<Recor
   Object.fromEntries(Object.entries(credentials).map(([key, value]) => [key, text(value)]));
 
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Two values that would get the same key are a mistake that somebody has to know of: neither may hide the other. */
+function flattenDeep(credentials: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const found = new Map<string, { readonly path: string; readonly value: string }>();
+  for (const { path, value } of leaves(credentials, [])) {
+    const [key, dotted] = [path.join("_"), path.join(".")];
+    const other = found.get(key);
+    if (other) {
+      throw new UnpublishableCredentials(
+        `${shown(other.path)} and ${shown(dotted)} of the credentials would both be ${shown(key)} in the Secret: set spec.connectionDetailsAsJSON, so that all credentials go under one key`,
+      );
+    }
+    found.set(key, { path: dotted, value });
+  }
+  return Object.fromEntries(Array.from(found, ([key, { value }]) => [key, value]));
+}
+
+interface Leaf {
+  readonly path: readonly string[];
+  readonly value: string;
+}
+
+function leaves(value: unknown, path: readonly string[]): readonly Leaf[] {
+  if (value === null) return [{ path, value: "" }];
+  const entries = typeof value === "object" ? Object.entries(value as object) : [];
+  if (entries.length === 0) return [{ path, value: text(value) }];
+  return entries.flatMap(([name, item]) => leaves(item, [...path, name]));
+}
 
 interface Property {
   readonly name: string;

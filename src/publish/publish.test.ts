@@ -7,7 +7,17 @@ import { connectionData, UnpublishableCredentials } from "./connection-data.ts";
 import { Fingerprinter } from "./fingerprint.ts";
 
 const credentials = { uri: "https://db", port: 5432, uaa: { clientid: "c" }, tags: ["a"] };
+const canary = "canary-81";
 const instance = { name: "orders-db", id: "i-1", offering: "postgresql", plan: "small", tags: ["sql", "relational"] };
+
+/** The message tells by the names of keys what is wrong; nothing of the error tells a value. */
+function assertUnpublishable(given: Record<string, unknown>, kind: "flat" | "recursive", message: RegExp): void {
+  assert.throws(
+    () => connectionData(given, { kind }),
+    (error) =>
+      error instanceof UnpublishableCredentials && message.test(error.message) && !inspect(error).includes(canary),
+  );
+}
 
 test("flat: a key for each top-level key, nested values as JSON, and the whole under credentials", () => {
   assert.deepEqual(connectionData(credentials, { kind: "flat" }), {
@@ -21,6 +31,62 @@ test("flat: a key for each top-level key, nested values as JSON, and the whole u
 
 test("flat: a service's own key named credentials is not overwritten", () => {
   assert.deepEqual(connectionData({ credentials: "mine" }, { kind: "flat" }), { credentials: "mine" });
+});
+
+test("recursive: a key for each value however deep, the names on the way joined, and positions in lists", () => {
+  const deep = {
+    ...credentials,
+    endpoints: { primary: { host: "a" }, others: ["b", { host: "c" }] },
+    none: null,
+    tls: true,
+  };
+  assert.deepEqual(connectionData({ ...deep, empty: {}, nothing: [] }, { kind: "recursive" }), {
+    uri: "https://db",
+    port: "5432",
+    uaa_clientid: "c",
+    tags_0: "a",
+    endpoints_primary_host: "a",
+    endpoints_others_0: "b",
+    endpoints_others_1_host: "c",
+    none: "",
+    tls: "true",
+    empty: "{}",
+    nothing: "[]",
+  });
+});
+
+test("recursive: two values under one key are reported by their names, and neither is published", () => {
+  const table: readonly (readonly [Record<string, unknown>, RegExp])[] = [
+    [{ uaa_url: canary, uaa: { url: canary } }, /"uaa_url" and "uaa\.url" of the credentials would both be "uaa_url"/],
+    [
+      { a: { b_c: canary }, a_b: { c: canary } },
+      /"a\.b_c" and "a_b\.c" .* would both be "a_b_c" .*connectionDetailsAsJSON/,
+    ],
+    [{ list: [canary], list_0: canary }, /"list\.0" and "list_0"/],
+    [{ a: { "b c": canary } }, /"a_b c" cannot be a key of a Secret: set spec\.connectionDetailsAsJSON/],
+  ];
+  for (const [given, message] of table) assertUnpublishable(given, "recursive", message);
+});
+
+test("recursive: nothing is lost and nothing is invented", () => {
+  const leafCount = (value: unknown): number => {
+    const items = typeof value === "object" && value !== null ? Object.values(value) : [];
+    return items.length === 0 ? 1 : items.reduce<number>((sum, item) => sum + leafCount(item), 0);
+  };
+  const plain = fc.stringMatching(/^[a-z]{1,4}$/);
+  const tree = fc.object({
+    key: plain,
+    maxDepth: 3,
+    values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)],
+  });
+  fc.assert(
+    fc.property(
+      tree.filter((value) => Object.keys(value).length > 0),
+      (given) => {
+        assert.equal(Object.keys(connectionData(given, { kind: "recursive" })).length, leafCount(given));
+      },
+    ),
+  );
 });
 
 test("bundle: everything under one key", () => {
@@ -77,20 +143,13 @@ test("sap-kubernetes: the metadata keys and their description", () => {
 });
 
 test("what cannot be published is refused by key, never by value", () => {
-  const canary = "canary-81";
   const table: readonly (readonly [Record<string, unknown>, RegExp])[] = [
     [{}, /empty/],
     [{ "a b": canary }, /"a b" cannot be a key of a Secret: set spec\.secretKey/],
     [{ "..": canary }, /cannot be a key/],
     [{ big: canary.repeat(200_000) }, /bytes, a Secret holds/],
   ];
-  for (const [given, message] of table) {
-    assert.throws(
-      () => connectionData(given, { kind: "flat" }),
-      (error) =>
-        error instanceof UnpublishableCredentials && message.test(error.message) && !inspect(error).includes(canary),
-    );
-  }
+  for (const [given, message] of table) assertUnpublishable(given, "flat", message);
 });
 
 test("a fingerprint depends on names, values and key, and not on order", () => {

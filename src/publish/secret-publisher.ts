@@ -49,6 +49,8 @@ export interface SecretContent {
   readonly layout: string | undefined;
   /** The data is what its fingerprint says, and the owner is the one of now; false where somebody has edited it. */
   readonly isSound: boolean;
+  /** The fingerprint is under our key; one under another says nothing of the data, which then counts as sound. */
+  readonly isComparable: boolean;
 }
 
 /** A Secret as it was read. */
@@ -147,6 +149,7 @@ export class SecretPublisher {
     const { annotations = {}, resourceVersion = "" } = secret.metadata;
     const fingerprint = annotations[SECRET_MARKS.fingerprint];
     const sequence = annotations[SECRET_MARKS.sequence];
+    const isComparable = fingerprint === undefined || this.#fingerprinter.isComparable(fingerprint);
     return {
       resourceVersion,
       keyId: annotations[SECRET_MARKS.keyId],
@@ -157,7 +160,8 @@ export class SecretPublisher {
       isSound:
         isOwned(secret, owner) &&
         fingerprint !== undefined &&
-        fingerprint === this.#fingerprinter.ofData(decode(secret)),
+        (!isComparable || fingerprint === this.#fingerprinter.ofData(decode(secret))),
+      isComparable,
       others: othersMetadata(secret, owner),
     };
   }
@@ -166,7 +170,7 @@ export class SecretPublisher {
    * The Secrets that the owner's key was published in before its reference moved, unless what they hold is still in use:
    * a Secret must never outlive the key in it.
    */
-  async findFormer(owner: SecretOwner, kept: FormerFilter, signal: AbortSignal): Promise<readonly FormerSecret[]> {
+  async findFormer(owner: SecretOwner, kept: FormerFilter, signal: AbortSignal): Promise<readonly MarkedSecret[]> {
     const marked = this.#index?.(owner.uid) ?? (await this.#listOf(owner, signal));
     return marked.filter(({ address, keyId }) => {
       const isCurrent = address.namespace === kept.current?.namespace && address.name === kept.current.name;
@@ -206,7 +210,15 @@ export class SecretPublisher {
               { ...object, metadata: { ...object.metadata, resourceVersion: over.resourceVersion } },
               { signal },
             );
-      return { resourceVersion: metadata.resourceVersion ?? "", keyId, sequence, publishedAt, layout, isSound: true };
+      return {
+        resourceVersion: metadata.resourceVersion ?? "",
+        keyId,
+        sequence,
+        publishedAt,
+        layout,
+        isSound: true,
+        isComparable: true,
+      };
     } catch (error) {
       if (error instanceof NotFound && over === undefined) throw new SecretNamespaceMissing(address.namespace, error);
       // Somebody was faster: read again and decide again.

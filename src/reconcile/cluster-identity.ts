@@ -36,7 +36,7 @@ const KEY_BYTES = 32;
 
 /**
  * Finds out which cluster this is, and makes the key of the fingerprints when it is the first to need one. Losing that key
- * costs a rewrite of every published Secret and nothing else. Must not: replace a key that is there.
+ * costs a rewrite of every published Secret at its next drift check, and nothing else. Must not: replace a key that is there.
  */
 export async function establishIdentity(options: ClusterIdentityOptions): Promise<ClusterIdentity> {
   const { kube, signal } = options;

@@ -1,5 +1,6 @@
 import type { Controller } from "../runtime/controller.ts";
 import { createBtpFamily } from "./btp/btp-family.ts";
+import { createCloudFoundryFamily } from "./cloudfoundry/cloud-foundry-family.ts";
 import type { ControllerSettings } from "./controller-settings.ts";
 import { createFamilyController } from "./managed/family-controller.ts";
 
@@ -12,4 +13,5 @@ export interface ControllerFactory {
 /** Every controller there is. */
 export const controllers: readonly ControllerFactory[] = [
   { name: "btp", create: (settings) => createFamilyController(createBtpFamily(settings), settings) },
+  { name: "cloud-foundry", create: (settings) => createFamilyController(createCloudFoundryFamily(settings), settings) },
 ];

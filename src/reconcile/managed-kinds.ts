@@ -1,8 +1,12 @@
 import { createServiceBindingKind } from "./btp/service-binding-kind.ts";
+import { createServiceCredentialBindingKind } from "./cloudfoundry/service-credential-binding-kind.ts";
 import type { ManagedKind } from "./managed/managed-kind.ts";
 
 /**
  * Every kind whose keys are rotated, for whoever only reads and explains. No limits of an operator's own: what its flags
  * refuse, the operator says on the resource.
  */
-export const managedKinds: readonly ManagedKind[] = [createServiceBindingKind({ minFrequencyMs: 0 })];
+export const managedKinds: readonly ManagedKind[] = [
+  createServiceBindingKind({ minFrequencyMs: 0 }),
+  createServiceCredentialBindingKind({ minFrequencyMs: 0 }),
+];

@@ -80,7 +80,7 @@ function judgeSecrets({ judge, truth, secrets }: Rest, { object, spec, policy }:
   if (keyIdIn(secret) !== activeId) judge.accuse("L1 the Secret does not hold the active key");
   for (const one of own) {
     const keyId = keyIdIn(one);
-    if (keyId !== undefined && !truth.live.has(keyId) && !judge.isForgotten(keyId))
+    if (keyId !== undefined && !truth.live.has(keyId))
       judge.accuse(`L1 the Secret ${one.metadata.name} holds a dead key`);
   }
 }

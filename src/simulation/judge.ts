@@ -80,11 +80,6 @@ export class Judge {
     return this.#books.isCompromiseKnown && compromised.has(id) && replacedAt.has(id);
   }
 
-  /** A key that a person took away, of which no status tells any more. */
-  isForgotten(id: string): boolean {
-    return !this.#books.isStatusKnown && this.#books.takenAway.has(id);
-  }
-
   accuse(violation: string): void {
     this.violations.push(violation);
     this.#court.trace(`      !!! ${violation}`);

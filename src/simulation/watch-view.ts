@@ -72,7 +72,7 @@ export class WatchView implements Known {
     const secret = this.#find("secrets", "secrets", CREDENTIALS);
     const [configVersion, secretVersion] = [config?.metadata.resourceVersion, secret?.metadata.resourceVersion];
     if (configVersion === undefined || secretVersion === undefined) return undefined;
-    return versionOf(configVersion, secretVersion);
+    return versionOf(configVersion, [secretVersion]);
   }
 
   publishedOf(ownerUid: string): readonly MarkedSecret[] {

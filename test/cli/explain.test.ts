@@ -144,7 +144,7 @@ test("a static key has no next rotation", async () => {
   const world = await CommandWorld.start();
   await world.btp.create("orders", { rotation: undefined });
   await world.btp.reconcile("orders");
-  assert.match((await factsOf(world)).get("Next rotation") ?? "", /^None: there is no spec\.rotation/);
+  assert.match((await factsOf(world)).get("Next rotation") ?? "", /^None: it has no rotation policy/);
   await world.run(["rotate", "servicebinding", "orders"]);
   await world.btp.reconcile("orders");
   assert.match(

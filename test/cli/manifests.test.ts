@@ -37,7 +37,7 @@ test("namespace and image are as asked for", async () => {
 
 test("every controller that the operator knows can be installed", async () => {
   const { stdout } = await runKeyturn(["operator", "--help"]);
-  const [, names = ""] = /Controllers to switch on, separated by commas: ([a-z0-9, ]+)\./.exec(stdout) ?? [];
+  const [, names = ""] = /Controllers to switch on, separated by commas: ([-a-z0-9, ]+)\./.exec(stdout) ?? [];
   assert.deepEqual([...controllerNeeds.keys()], names.split(", "));
 });
 

@@ -47,7 +47,7 @@ test("a command or flag that does not exist", async () => {
   await assertOneLine(["up", "now"], /unexpected argument "now"/);
   await assertOneLine(
     ["status", "secret"],
-    /"secret" is not a kind that Keyturn rotates \(choose from servicebinding\)/,
+    /"secret" is not a kind that Keyturn rotates \(choose from servicebinding, servicecredentialbinding\)/,
   );
 });
 

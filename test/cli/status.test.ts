@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
-import { CANARY } from "../reconcile/btp-world.ts";
+import { CANARY } from "../reconcile/managed-world.ts";
 import { CommandWorld } from "./command-world.ts";
 
 const DAY_MS = 86_400_000;
@@ -121,6 +121,7 @@ test("labels choose; nothing found is said, and is no failure", async () => {
 test("a cluster that does not know the kinds is told apart from an empty one, with the remedy", async () => {
   await assert.rejects(new CommandWorld().run(["status"]), {
     name: "NotServed",
-    message: "the cluster does not know ServiceBinding: keyturn crds | kubectl apply -f - installs it",
+    message:
+      "the cluster does not know ServiceBinding, ServiceCredentialBinding: keyturn crds | kubectl apply -f - installs it",
   });
 });

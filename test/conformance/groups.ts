@@ -23,6 +23,7 @@ import { patches } from "./groups/patches.ts";
 import { secrets } from "./groups/secrets.ts";
 import { selectors } from "./groups/selectors.ts";
 import { serviceBindings } from "./groups/service-bindings.ts";
+import { serviceCredentialBindings } from "./groups/service-credential-bindings.ts";
 import { subresources } from "./groups/subresources.ts";
 import { tables } from "./groups/tables.ts";
 import { watch } from "./groups/watch.ts";
@@ -49,6 +50,7 @@ export const groups: readonly BehaviourGroup[] = [
   cel,
   admissionPolicies,
   serviceBindings,
+  serviceCredentialBindings,
   subresources,
   ownership,
   listWatch,

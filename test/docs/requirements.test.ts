@@ -43,6 +43,14 @@ function rowsOf(page: string): readonly Row[] {
   });
 }
 
+/** `- 43–67: what it is`, under the heading for what is not built yet. */
+function linesUnderWay(page: string): readonly number[] {
+  const [, list = ""] = read(page).split("\n## Under way\n");
+  return [...list.matchAll(/^- (\d+)(?:–(\d+))?: /gm)].flatMap(([, first = "", last = first]) =>
+    range(Number(first), Number(last)),
+  );
+}
+
 const LITERALS = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
 
 /**
@@ -76,8 +84,14 @@ for (const page of pages) {
       /The document has (\d+) lines/.exec(read(page))?.[1] ?? assert.fail("how many lines are there?"),
     );
     const covered = new Set(rows.flatMap(({ first, last }) => range(first, last)));
-    const missing = range(1, count).filter((line) => !covered.has(line));
+    const underWay = linesUnderWay(page);
+    const missing = range(1, count).filter((line) => !covered.has(line) && !underWay.includes(line));
     assert.deepEqual(missing, [], "lines that no row covers");
+    assert.deepEqual(
+      underWay.filter((line) => covered.has(line)),
+      [],
+      "lines that are shown, and under way all the same",
+    );
     assert.deepEqual(
       [...covered].filter((line) => line < 1 || line > count),
       [],
@@ -116,6 +130,7 @@ const speaking: readonly [file: string, says: RegExp][] = [
   ["src/engine/document-api.test.ts", /says: "([^"]+)"/g],
   ["src/engine/document-reconciliation.test.ts", /says: "([^"]+)"/g],
   ["test/reconcile/document.test.ts", /"(line \d+: [^"]+)"/g],
+  ["test/reconcile/cloud-foundry-document.test.ts", /"(line \d+: [^"]+)"/g],
 ];
 
 for (const [file, says] of speaking) {

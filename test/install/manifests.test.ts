@@ -54,7 +54,7 @@ describe(`what keyturn manifests prints, on the ${target.name} server`, { concur
 
   test("is applied in one go", async () => {
     const lines = (await run("apply", "-f", file)).trim().split("\n");
-    assert.equal(lines.length, 11);
+    assert.equal(lines.length, 15);
     for (const line of lines) assert.match(line, / (created|configured)$/);
   });
 

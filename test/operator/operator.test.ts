@@ -45,7 +45,7 @@ describe(`the operator on the ${target.name} server`, { concurrency: 1, timeout:
   });
 
   const start = (context: TestContext, flags: readonly string[] = [], kubeconfig = server.kubeconfig) =>
-    startKeyturnOperator({ kubeconfig, flags, after: (end) => context.after(end) });
+    startKeyturnOperator({ kubeconfig, flags: ["--controllers", "btp", ...flags], after: (end) => context.after(end) });
   const openGateway = async (context: TestContext): Promise<Gateway> => {
     const gateway = await Gateway.start(server.kubeconfig);
     context.after(() => gateway.close());

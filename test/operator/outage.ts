@@ -16,7 +16,7 @@ export async function surviveOutage(server: MortalServer, after: (end: () => Pro
   after(() => kube.close());
   await installDefinitions(kube);
   await createBinding(kube, "before");
-  const operator = startKeyturnOperator({ kubeconfig: server.kubeconfig, after });
+  const operator = startKeyturnOperator({ kubeconfig: server.kubeconfig, flags: ["--controllers", "btp"], after });
   await operator.logs("reconcile failed", { key: "before" });
   await workedOn(kube, "before");
   await operator.ready();

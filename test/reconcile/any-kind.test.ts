@@ -12,7 +12,7 @@ test("one behaviour for every kind: neither the engine nor the managed reconcile
   for (const file of production) {
     const text = readFileSync(join(source, file), "utf8");
     const imports = [...text.matchAll(/from "([^"]+)"/g)].map(([, path]) => path ?? "");
-    const known = imports.filter((path) => /\/api\/|\/service-manager\/|\/btp\//.test(path));
+    const known = imports.filter((path) => /\/api\/|\/service-manager\/|\/btp\/|\/cloud-?foundry\//.test(path));
     assert.deepEqual(known, [], file);
   }
 });

@@ -5,8 +5,8 @@ import { serviceBinding } from "../../src/api/btp/service-binding.ts";
 import type { ObjectRef, ResourceType } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { CREDENTIALS_SECRET } from "../../src/reconcile/btp/btp-objects.fixture.ts";
-import { BtpOperator } from "./btp-operator.ts";
 import { BtpWorld } from "./btp-world.ts";
+import { WorldOperator } from "./world-operator.ts";
 
 const MINUTE_MS = 60_000;
 const rotation = { frequency: "12m", ttl: "14m" };
@@ -25,7 +25,7 @@ async function finalizersOf(world: BtpWorld, type: ResourceType, ref: ObjectRef)
 test("create, rotate, expire, delete: what each costs, and nothing for the echo of it", async (context) => {
   const world = new BtpWorld();
   await world.populate();
-  const operator = new BtpOperator(world);
+  const operator = new WorldOperator(world);
   context.after(() => operator.stop());
   await settled(world);
   operator.traffic();
@@ -93,7 +93,7 @@ test("create, rotate, expire, delete: what each costs, and nothing for the echo 
 test("ProviderConfig and credentials are held while a binding needs them, and let go with the last one", async (context) => {
   const world = new BtpWorld();
   await world.populate();
-  const operator = new BtpOperator(world);
+  const operator = new WorldOperator(world);
   context.after(() => operator.stop());
   const held = async (): Promise<readonly (readonly string[])[]> => [
     await finalizersOf(world, providerConfig, { name: "default" }),
@@ -124,7 +124,7 @@ test("ProviderConfig and credentials are held while a binding needs them, and le
 test("credentials that a ProviderConfig has left can go while its bindings stay, and the new ones are used", async (context) => {
   const world = new BtpWorld();
   await world.populate();
-  const operator = new BtpOperator(world);
+  const operator = new WorldOperator(world);
   context.after(() => operator.stop());
   await world.create("orders", { rotation });
   await settled(world);
@@ -145,7 +145,7 @@ test("credentials that a ProviderConfig has left can go while its bindings stay,
 test("the sweep removes a key whose resource is gone, and no other", async (context) => {
   const world = new BtpWorld();
   await world.populate();
-  const operator = new BtpOperator(world, { sweepMs: 10 * MINUTE_MS });
+  const operator = new WorldOperator(world, { sweepMs: 10 * MINUTE_MS });
   await world.create("orders");
   await world.create("invoices");
   await settled(world);
@@ -154,7 +154,7 @@ test("the sweep removes a key whose resource is gone, and no other", async (cont
   const body = { metadata: { finalizers: [] } };
   await world.kube.patch(serviceBinding, { name: "orders" }, { type: "merge", body });
   await world.kube.delete(serviceBinding, { name: "orders" });
-  const next = new BtpOperator(world, { sweepMs: 10 * MINUTE_MS });
+  const next = new WorldOperator(world, { sweepMs: 10 * MINUTE_MS });
   context.after(() => next.stop());
   await settled(world);
   assert.equal(sandboxNames(world).length, 2, "the key of the one that is gone is still there");
@@ -166,7 +166,7 @@ test("the sweep removes a key whose resource is gone, and no other", async (cont
 test("a sweep takes one list outside and no write, also where nobody uses the ProviderConfig", async (context) => {
   const world = new BtpWorld();
   await world.populate();
-  const operator = new BtpOperator(world, { sweepMs: 10 * MINUTE_MS });
+  const operator = new WorldOperator(world, { sweepMs: 10 * MINUTE_MS });
   context.after(() => operator.stop());
   await settled(world);
   operator.traffic();

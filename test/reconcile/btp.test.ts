@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import { BtpWorld, CANARY } from "./btp-world.ts";
+import { BtpWorld } from "./btp-world.ts";
+import { CANARY } from "./managed-world.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
+import { Conflict } from "../../src/kube/errors.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { eventually } from "../support/eventually.ts";
 import { readConnectionSecret } from "./connection-secret.ts";
 import { Stories, target, together } from "./harness.ts";
 import type { StoryBinding } from "./story-binding.ts";
@@ -137,10 +139,18 @@ async function putBack(binding: StoryBinding, backup: KubeObject): Promise<void>
   const { kube } = binding.stage;
   await binding.annotate(PAUSED);
   for (const subresource of [undefined, "status"]) {
-    const { resourceVersion = "" } = (await binding.live()).metadata;
     const annotations = { ...backup.metadata.annotations, ...PAUSED };
-    const object = { ...backup, metadata: { ...backup.metadata, annotations, resourceVersion } };
-    await kube.replace(serviceBinding, object, subresource === undefined ? {} : { subresource });
+    // The operator may still be at work on what it saw before the pause.
+    await eventually(`${binding.name}: the backup to be put back`, async () => {
+      const { resourceVersion = "" } = (await binding.live()).metadata;
+      const object = { ...backup, metadata: { ...backup.metadata, annotations, resourceVersion } };
+      try {
+        return await kube.replace(serviceBinding, object, subresource === undefined ? {} : { subresource });
+      } catch (error) {
+        if (error instanceof Conflict) return undefined;
+        throw error;
+      }
+    });
   }
   await binding.annotate(UNPAUSED);
 }

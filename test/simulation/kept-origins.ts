@@ -116,4 +116,40 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
     "a key that turns out to be compromised while its successor needs another name goes at once all the same",
     { story: "nameTaken", climate: "calm", seed: 1, disturbances: at(11, { kind: "person", name: "compromise" }) },
   ],
+  [
+    "a second key of the first intent that is in the Secret is not a duplicate that nobody had",
+    {
+      story: "create",
+      climate: "racing",
+      seed: 1,
+      disturbances: [
+        { at: 11, what: { kind: "rival", pattern: 4_063_092_191 } },
+        { at: 14, what: { kind: "person", name: "stripSecret" } },
+      ],
+    },
+  ],
+  [
+    "a second key that is in the Secret and that no list shows yet is asked for before the Secret is written again",
+    {
+      story: "rotate",
+      climate: "racing",
+      seed: 1,
+      disturbances: [
+        { at: 1, what: { kind: "rival", pattern: 1_732_269_610 } },
+        { at: 9, what: { kind: "person", name: "stripSecret" } },
+      ],
+    },
+  ],
+  [
+    "a Secret that was left, and that was restored unseen with a key that is gone since, goes with the next look",
+    {
+      story: "moveSecret",
+      climate: "calm",
+      seed: 1,
+      disturbances: [
+        { at: 2, what: { kind: "stale", unseen: "restoreSecret" } },
+        { at: 8, what: { kind: "pause", ms: 3 * day } },
+      ],
+    },
+  ],
 ];

@@ -1,7 +1,16 @@
-import { conditions, managedResourceSpec, reference, secretKeyReference, selector } from "../crossplane.ts";
+import {
+  conditions,
+  keyFields,
+  managedColumns,
+  managedResourceSpec,
+  reference,
+  rotationProgress,
+  secretKeyReference,
+  selector,
+} from "../crossplane.ts";
 import type { CustomResource } from "../custom-resource.ts";
 import { rotation } from "../rotation.ts";
-import { anything, instant, integer, list, object, oneOf, text } from "../schema.ts";
+import { anything, list, object, oneOf, text } from "../schema.ts";
 
 const SUBACCOUNT_IS_IGNORED =
   "Taken so that manifests of the Crossplane provider apply, and ignored: the Service Manager's credentials belong to one subaccount.";
@@ -13,6 +22,7 @@ const forProvider = object(
       maxLength: 200,
     }),
     serviceInstanceId: text("ID of the service instance to bind; goes before the reference and the selector.", {
+      pattern: "^[0-9A-Za-z][-0-9A-Za-z._]*$",
       minLength: 1,
     }),
     serviceInstanceRef: reference("The ServiceInstance whose status names the ID; goes before the selector."),
@@ -29,11 +39,12 @@ const forProvider = object(
   { required: ["name"], description: "What is made at the Service Manager." },
 );
 
-const key = {
-  id: text("ID at the Service Manager."),
-  name: text("Name at the Service Manager."),
-  createdDate: instant("When it was created."),
-};
+const keys = keyFields({
+  system: "the Service Manager",
+  id: "id",
+  createdAt: "createdDate",
+  retiredAt: "retiredDate",
+});
 
 /** A binding at SAP Service Manager, rotated when `spec.rotation` says so. */
 export const serviceBinding: CustomResource = {
@@ -43,13 +54,7 @@ export const serviceBinding: CustomResource = {
   plural: "servicebindings",
   namespaced: false,
   categories: ["crossplane", "managed", "btp"],
-  columns: [
-    { name: "Ready", type: "string", jsonPath: ".status.conditions[?(@.type=='Ready')].status" },
-    { name: "Synced", type: "string", jsonPath: ".status.conditions[?(@.type=='Synced')].status" },
-    { name: "External-Name", type: "string", jsonPath: ".metadata.annotations.crossplane\\.io/external-name" },
-    { name: "Frequency", type: "string", jsonPath: ".spec.rotation.frequency" },
-    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
-  ],
+  columns: managedColumns(".spec.rotation.frequency"),
   spec: object(
     {
       ...managedResourceSpec,
@@ -64,39 +69,10 @@ export const serviceBinding: CustomResource = {
     { required: ["forProvider"] },
   ),
   status: object({
-    atProvider: object(
-      {
-        ...key,
-        sequence: integer("Which of the intended keys it is."),
-        madeFrom: text("A keyed digest of what it was made from."),
-      },
-      { description: "The active key." },
-    ),
-    pending: object(
-      {
-        name: text("Name of the key that is to come."),
-        sequence: integer("Which of the intended keys it is."),
-        since: instant("When it was intended."),
-        id: text("Its ID, where that is known already."),
-        madeFrom: text("A keyed digest of what it is made from."),
-        fulfils: text("The value of the force annotation that it fulfils."),
-      },
-      { description: "The key that is being made." },
-    ),
-    retiredKeys: list(
-      object({
-        ...key,
-        retiredDate: instant("When it was retired."),
-        replacedDate: instant("When the Secret stopped holding it."),
-        deletionDate: instant("When it will be deleted."),
-        overlap: text("How long it was promised to live on beside its successor."),
-        cause: text("Why it was retired."),
-      }),
-      "Keys that are no longer published and live until their deletionDate.",
-    ),
-    sequence: integer("Counts the keys that were ever intended."),
-    lastForced: text("The last value of the force annotation that was fulfilled."),
-    postponedUntil: instant("A rotation that changed nothing is not tried again before this."),
+    atProvider: object(keys.active, { description: "The active key." }),
+    pending: keys.pending,
+    retiredKeys: keys.retiredKeys,
+    ...rotationProgress,
     conditions,
   }),
 };

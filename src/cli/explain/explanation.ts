@@ -83,7 +83,7 @@ function nextText({ state }: ManagedResource, spec: ManagedSpec, outlook: Outloo
   const dueAt = state.active ? rotationInstant(policy, state.active, state.postponedUntil) : Infinity;
   if (!nextKey) {
     if (!Number.isFinite(policy.frequencyMs))
-      return "None: there is no spec.rotation, the key stays until somebody asks.";
+      return "None: it has no rotation policy, the key stays until somebody asks.";
     return Number.isFinite(dueAt) ? `Held back; by its policy it is due at ${moment(dueAt, now)}.` : "Held back.";
   }
   const why =

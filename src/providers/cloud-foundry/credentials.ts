@@ -34,6 +34,8 @@ export interface CredentialsSource {
   readonly key?: string;
   /** Where the API is, unless the Secret says it. */
   readonly apiUrl?: string;
+  /** Where the user is known, unless the Secret says it. */
+  readonly origin?: string;
   readonly skipTlsVerification?: boolean;
 }
 
@@ -60,7 +62,7 @@ export function parseCloudFoundryCredentials(
   if (stated === undefined) throw unusable(FORM, "neither the ProviderConfig nor the Secret says where the API is");
   return {
     apiUrl: checkedUrl(FORM, source.apiUrl === undefined ? `the key ${apiKey}` : "apiEndpoint", withScheme(stated)),
-    login: readLogin(read),
+    login: readLogin(read, source.origin),
     skipTlsVerification: source.skipTlsVerification ?? false,
   };
 }
@@ -69,13 +71,13 @@ export function parseCloudFoundryCredentials(
 const withScheme = (value: string): string =>
   /^[a-z0-9.-]+(:\d+)?\/?$/i.test(value.trim()) ? `https://${value.trim()}` : value.trim();
 
-function readLogin(read: ReadField): CloudFoundryLogin {
+function readLogin(read: ReadField, usualOrigin: string | undefined): CloudFoundryLogin {
   const first = (keys: readonly string[]): string | undefined => keys.map(read).find((value) => value !== undefined);
   const username = first(USER_KEYS);
   if (username !== undefined) {
     const password = read("password");
     if (password === undefined) throw missingKey(FORM, "password");
-    const origin = read("origin");
+    const origin = read("origin") ?? usualOrigin;
     return { kind: "user", username, password: new Redacted(password), ...(origin !== undefined && { origin }) };
   }
   const clientId = first(CLIENT_KEYS);

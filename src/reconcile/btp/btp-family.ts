@@ -2,11 +2,12 @@ import { providerConfig } from "../../api/btp/provider-config.ts";
 import type { ResourceType } from "../../kube/objects.ts";
 import { parseServiceManagerCredentials } from "../../providers/service-manager/credentials.ts";
 import { connectServiceManager } from "../../providers/service-manager/service-manager.ts";
+import type { KindLimits } from "../managed/crossplane-fields.ts";
 import { deepMerge } from "../managed/deep-merge.ts";
 import type { ManagedFamily } from "../managed/family.ts";
 import { type Fields, fieldsOf, itemsOf } from "../managed/read-fields.ts";
 import type { References } from "../managed/references.ts";
-import { createServiceBindingKind, type ServiceBindingLimits } from "./service-binding-kind.ts";
+import { createServiceBindingKind } from "./service-binding-kind.ts";
 
 const serviceInstances: ResourceType = {
   group: "account.btp.sap.crossplane.io",
@@ -17,7 +18,7 @@ const serviceInstances: ResourceType = {
 };
 
 /** ServiceBindings, whose keys are bindings at SAP Service Manager. */
-export const createBtpFamily = (limits: Partial<ServiceBindingLimits> = {}): ManagedFamily => ({
+export const createBtpFamily = (limits: Partial<KindLimits> = {}): ManagedFamily => ({
   name: "btp",
   provider: "service-manager",
   kind: createServiceBindingKind(limits),
@@ -27,13 +28,16 @@ export const createBtpFamily = (limits: Partial<ServiceBindingLimits> = {}): Man
     id: "serviceInstanceId",
     ref: "serviceInstanceRef",
     selector: "serviceInstanceSelector",
+    statusId: "id",
   },
-  credentialsOf: (config) => ({
-    field: "spec.serviceManagerSecret.secretRef",
-    reference: fieldsOf(fieldsOf(fieldsOf(config.spec).serviceManagerSecret).secretRef),
-  }),
-  open: ({ credentials, key, http, clock }) =>
-    connectServiceManager({ credentials: parseServiceManagerCredentials(credentials, key), http, clock }),
+  secretsOf: (config) => [
+    {
+      field: "spec.serviceManagerSecret.secretRef",
+      reference: fieldsOf(fieldsOf(fieldsOf(config.spec).serviceManagerSecret).secretRef),
+    },
+  ],
+  open: ({ credentials: { data, key }, http, clock }) =>
+    connectServiceManager({ credentials: parseServiceManagerCredentials(data, key), http, clock }),
   parametersOf,
 });
 

@@ -8,10 +8,11 @@ import { NotFound } from "../../kube/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../../kube/objects.ts";
 import { type SecretAddress, secretType } from "../../publish/secret-publisher.ts";
 import { createBtpFamily } from "../btp/btp-family.ts";
-import { bindingOf, CREDENTIALS_SECRET, installKinds, putProviderConfig } from "../btp/btp-objects.fixture.ts";
+import { bindingOf, CREDENTIALS_SECRET, putProviderConfig } from "../btp/btp-objects.fixture.ts";
 import { serviceBindingKind as kind } from "../btp/service-binding-kind.ts";
+import { installKinds } from "../objects.fixture.ts";
 import { type ConfigIndex, ConfigKeeper, CREDENTIALS_LABEL, holdFast } from "./config-keeper.ts";
-import { secretOf } from "./family-watches.ts";
+import { secretsOf } from "./family-watches.ts";
 import type { SweepResult } from "./sweep.ts";
 
 const SWEEP_MS = 3_600_000;
@@ -45,7 +46,7 @@ async function start() {
   const keeper = new ConfigKeeper({
     kind,
     configType: providerConfig,
-    secretOf: (config) => secretOf(createBtpFamily(), config),
+    secretsOf: (config) => secretsOf(createBtpFamily(), config),
     kube,
     clock,
     logger: silentLogger,

@@ -27,8 +27,8 @@ export interface ConfigIndex {
 export interface ConfigKeeperOptions {
   readonly kind: ManagedKind;
   readonly configType: ResourceType;
-  /** The Secret that a configuration refers to. */
-  readonly secretOf: (config: KubeObject) => SecretAddress | undefined;
+  /** The Secrets that a configuration refers to. */
+  readonly secretsOf: (config: KubeObject) => readonly SecretAddress[];
   readonly kube: Kube;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -100,13 +100,13 @@ export class ConfigKeeper {
    * is, so the server knows of those that the watches have not heard of.
    */
   async #releaseSecrets(signal: AbortSignal, unused?: string): Promise<void> {
-    const { index, kube, configType, secretOf, logger } = this.#options;
+    const { index, kube, configType, secretsOf, logger } = this.#options;
     const needed = new Set(index.neededSecrets().map(keyOf));
     const spare = index.heldSecrets().filter((address) => !needed.has(keyOf(address)));
     if (spare.length === 0) return;
     const { items } = await kube.list(configType, { signal });
     const used = items.filter((config) => isHeld(config) && config.metadata.name !== unused);
-    for (const secret of used.map(secretOf)) if (secret) needed.add(keyOf(secret));
+    for (const secret of used.flatMap(secretsOf)) needed.add(keyOf(secret));
     for (const address of spare) {
       if (needed.has(keyOf(address))) continue;
       try {

@@ -6,8 +6,9 @@ import { NotFound } from "../../kube/errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Happening } from "../../report/event-recorder.ts";
 import type { Outcome } from "../../runtime/workers.ts";
-import { bindingOf, installKinds } from "../btp/btp-objects.fixture.ts";
+import { bindingOf } from "../btp/btp-objects.fixture.ts";
 import { createServiceBindingKind } from "../btp/service-binding-kind.ts";
+import { installKinds } from "../objects.fixture.ts";
 import { depart } from "./departure.ts";
 import { FINALIZER } from "./managed-kind.ts";
 import { ManagedReporter } from "./managed-reporter.ts";
@@ -179,6 +180,14 @@ test("an instance that is gone has taken its keys along; one that nobody finds h
   lost.connection.hasInstance = false;
   await lost.run();
   assert.deepEqual(lost.connection.ids, [], "its keys are found by their marks");
+});
+
+test("an instance that cannot be one at all keeps nobody: what there is tells by its marks", async () => {
+  const world = await leaving();
+  world.connection.refusesInstance = true;
+  await world.run();
+  assert.deepEqual(world.connection.ids, []);
+  assert.ok(await isGone(world));
 });
 
 test("a key of an instance that the resource had before goes, though the one of now is gone", async () => {

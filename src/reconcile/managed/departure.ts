@@ -4,6 +4,7 @@ import type { SeenKey } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Connection } from "../../providers/contract.ts";
+import { ProviderError } from "../../providers/provider-error.ts";
 import type { Outcome } from "../../runtime/workers.ts";
 import { ANNOTATIONS, type DepartureSpec, FINALIZER, type ManagedKind } from "./managed-kind.ts";
 import type { ManagedReporter } from "./managed-reporter.ts";
@@ -84,7 +85,7 @@ function settledAt({ kind, object, startedAt }: DepartureOptions): number {
  */
 async function look({ kind, object, clusterId, outside, signal }: DepartureOptions): Promise<readonly SeenKey[]> {
   const { connection, instanceId } = outside;
-  const isGone = instanceId !== undefined && (await connection.observeInstance(instanceId, signal)) === "gone";
+  const isGone = instanceId !== undefined && (await isInstanceGone(connection, instanceId, signal));
   const owner = ownerOf(kind, object);
   const keys = new Map((await connection.listMarked({ clusterId, owner }, signal)).map((key) => [key.id, key]));
   const { active, pending, retired } = kind.readState(object);
@@ -94,6 +95,16 @@ async function look({ kind, object, clusterId, outside, signal }: DepartureOptio
   }
   const left = [...keys.values()].filter((key) => !isGone || key.instanceId !== instanceId);
   return left.map((key) => seenKey(key, { clusterId, owner }));
+}
+
+/** What can be no instance at all is none that is gone: the marks tell whether there is a key. */
+async function isInstanceGone(connection: Connection, id: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await connection.observeInstance(id, signal)) === "gone";
+  } catch (error) {
+    if (error instanceof ProviderError && error.code === "ProviderRefused") return false;
+    throw error;
+  }
 }
 
 async function removeAll(

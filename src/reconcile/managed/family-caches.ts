@@ -53,8 +53,14 @@ export class FamilyCaches implements Known, ConfigIndex {
   /** As `FamilySource` writes it down; undefined when something of it is not there, or not held yet. */
   versionOf(name: string): string | undefined {
     const config = this.#configs.entry(name);
-    const secret = config?.record.secret && this.#credentials.entry(keyOf(config.record.secret));
-    return config && secret && versionOf(config.resourceVersion, secret.resourceVersion);
+    if (!config || config.record.secrets.length === 0) return undefined;
+    const versions: string[] = [];
+    for (const address of config.record.secrets) {
+      const secret = this.#credentials.entry(keyOf(address));
+      if (!secret) return undefined;
+      versions.push(secret.resourceVersion);
+    }
+    return versionOf(config.resourceVersion, versions);
   }
 
   publishedOf(ownerUid: string): readonly PublishedRecord[] {
@@ -71,7 +77,7 @@ export class FamilyCaches implements Known, ConfigIndex {
 
   neededSecrets(): readonly SecretAddress[] {
     const needed = Array.from(this.#configs.entries()).filter(({ key }) => this.users(key) > 0);
-    return needed.flatMap(({ record }) => (record.secret ? [record.secret] : []));
+    return needed.flatMap(({ record }) => record.secrets);
   }
 
   usersOf(name: string): readonly string[] {

@@ -16,7 +16,7 @@ import {
   instanceWatch,
   managedWatch,
   publishedWatch,
-  secretOf,
+  secretsOf,
 } from "./family-watches.ts";
 import { createManagedReconcile } from "./managed-controller.ts";
 import { StartLimiter } from "./start-limiter.ts";
@@ -110,7 +110,7 @@ function assemble(
   const keeper = new ConfigKeeper({
     kind,
     configType,
-    secretOf: (config) => secretOf(family, config),
+    secretsOf: (config) => secretsOf(family, config),
     kube,
     clock,
     logger,

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { Redacted } from "../../base/redacted.ts";
-import type { KubeObject } from "../../kube/objects.ts";
+import { type KubeObject, keyOf } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Connection } from "../../providers/contract.ts";
 import type { HttpPort } from "../../providers/http-port.ts";
@@ -9,7 +9,7 @@ import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { CREDENTIALS_LABEL, holdFast } from "./config-keeper.ts";
 import type { FormerOutside } from "./departure.ts";
-import type { ManagedFamily } from "./family.ts";
+import type { CredentialsReference, ManagedFamily, SecretContent } from "./family.ts";
 import type { DepartureSpec, ManagedSpec } from "./managed-kind.ts";
 import { fieldsOf, textOf } from "./read-fields.ts";
 import { References } from "./references.ts";
@@ -28,8 +28,8 @@ export interface FamilySourceOptions {
   readonly knownVersion?: (providerConfig: string) => string | undefined;
 }
 
-/** Which state of a ProviderConfig and of its Secret a connection was made from. */
-export const versionOf = (config: string, secret: string): string => `${config}/${secret}`;
+/** Which state of a ProviderConfig and of its Secrets a connection was made from. */
+export const versionOf = (config: string, secrets: readonly string[]): string => [config, ...secrets].join("/");
 
 /**
  * Finds what a managed resource needs: the external system of its ProviderConfig, its service instance, its parameters. A
@@ -53,15 +53,18 @@ export class FamilySource {
     const { fingerprinter } = this.#options;
     const forProvider = fieldsOf(fieldsOf(object.spec).forProvider);
     const connection = await this.connect(spec.providerConfig, signal);
-    const instanceId = await this.#references.instanceId(forProvider, this.#family.instances, signal);
+    const instanceId = await this.#references.idOf(forProvider, this.#family.instances, signal);
     const parameters = await this.#family.parametersOf(forProvider, this.#references, signal);
+    const extras = (await this.#family.extrasOf?.(object, this.#references, signal)) ?? {};
+    const { appId } = extras;
     const made = { instance: instanceId, name: spec.baseName, parameters: JSON.stringify(parameters) };
     return {
       connection,
       instanceId,
       parameters: new Redacted(parameters),
+      extras,
       // Keyed, because parameters may hold secrets.
-      madeFrom: fingerprinter.ofData(made),
+      madeFrom: fingerprinter.ofData({ ...made, ...(appId !== undefined && { app: appId }) }),
       isComparable: (madeFrom) => fingerprinter.isComparable(madeFrom),
     };
   }
@@ -71,7 +74,7 @@ export class FamilySource {
     const connection = await this.connect(spec.providerConfig, signal);
     const forProvider = fieldsOf(fieldsOf(object.spec).forProvider);
     try {
-      const instanceId = await this.#references.instanceId(forProvider, this.#family.instances, signal);
+      const instanceId = await this.#references.idOf(forProvider, this.#family.instances, signal);
       return { connection, instanceId };
     } catch (error) {
       if (error instanceof SpecProblem || error instanceof ReferenceProblem)
@@ -103,12 +106,16 @@ export class FamilySource {
     return known && known.version === this.#options.knownVersion?.(name) ? known.connection : undefined;
   }
 
-  async #readConfig(name: string, signal: AbortSignal): Promise<{ config: KubeObject; secret: KubeObject }> {
+  async #readConfig(name: string, signal: AbortSignal): Promise<ReadConfig> {
     const { configType } = this.#family;
     const config = await this.#references.find(configType, { name }, "spec.providerConfigRef", signal);
-    const { reference, field } = this.#family.credentialsOf(config);
-    const secret = await this.#references.secret(reference, fieldOf(config, field), signal);
-    return { config, secret };
+    const read = ({ reference, field }: CredentialsReference): Promise<KubeObject> =>
+      this.#references.secret(reference, fieldOf(config, field), signal);
+    const [first, ...rest] = this.#family.secretsOf(config);
+    const credentials = await read(first);
+    const others: KubeObject[] = [];
+    for (const reference of rest) others.push(await read(reference));
+    return { config, credentials, others };
   }
 
   async #readAndConnect(name: string, signal: AbortSignal): Promise<Connection> {
@@ -117,28 +124,55 @@ export class FamilySource {
     const connection = this.#open(found);
     const labels = { [CREDENTIALS_LABEL]: this.#family.name };
     const config = await holdFast(kube, this.#family.configType, found.config, { signal });
-    const secret = await holdFast(kube, secretType, found.secret, { labels, signal });
-    const version = versionOf(config.metadata.resourceVersion ?? "", secret.metadata.resourceVersion ?? "");
+    const versions = new Map<string, string>();
+    for (const secret of [found.credentials, ...found.others]) {
+      const address = keyOf(secret.metadata);
+      // One Secret may be named twice: held once, or the second time would be at a version that is over.
+      if (versions.has(address)) continue;
+      versions.set(address, versionIn(await holdFast(kube, secretType, secret, { labels, signal })));
+    }
+    const version = versionOf(versionIn(config), [...versions.values()]);
     const known = this.#connections.get(name);
     if (known?.version === version) return known.connection;
     this.#connections.set(name, { version, connection });
     return connection;
   }
 
-  #open({ config, secret }: { readonly config: KubeObject; readonly secret: KubeObject }): Connection {
-    const { reference, field } = this.#family.credentialsOf(config);
-    const data = Object.entries(fieldsOf(secret.data)).map(([key, value]) => [
-      key,
-      Buffer.from(String(value), "base64").toString(),
-    ]);
-    const credentials = new Redacted(Object.fromEntries(data) as Readonly<Record<string, string>>);
+  #open({ config, credentials, others }: ReadConfig): Connection {
+    const [first, ...rest] = this.#family.secretsOf(config);
     const { http, clock } = this.#options;
     try {
-      return this.#family.open({ config, credentials, key: textOf(reference.key), http, clock });
+      return this.#family.open({
+        config,
+        credentials: contentOf(credentials, first),
+        others: others.map((secret, index) => contentOf(secret, rest[index])),
+        http,
+        clock,
+      });
     } catch (error) {
-      throw new ReferenceProblem(fieldOf(config, field), messageOf(error), error);
+      throw new ReferenceProblem(fieldOf(config, first.field), messageOf(error), error);
     }
   }
+}
+
+interface ReadConfig {
+  readonly config: KubeObject;
+  readonly credentials: KubeObject;
+  /** The other Secrets that the configuration names, in their order. */
+  readonly others: readonly KubeObject[];
+}
+
+const versionIn = ({ metadata }: KubeObject): string => metadata.resourceVersion ?? "";
+
+function contentOf(secret: KubeObject, reference: CredentialsReference | undefined): SecretContent {
+  const data = Object.entries(fieldsOf(secret.data)).map(([key, value]) => [
+    key,
+    Buffer.from(String(value), "base64").toString(),
+  ]);
+  return {
+    data: new Redacted(Object.fromEntries(data) as Readonly<Record<string, string>>),
+    key: textOf(reference?.reference.key),
+  };
 }
 
 const fieldOf = ({ kind, metadata }: KubeObject, field: string): string => `${kind} ${metadata.name}: ${field}`;

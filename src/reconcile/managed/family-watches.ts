@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { rotationInstant } from "../../engine/dates.ts";
-import type { KubeObject, ObjectMeta } from "../../kube/objects.ts";
+import { type KubeObject, keyOf, type ObjectMeta } from "../../kube/objects.ts";
 import type { Delta } from "../../kube/resource-cache.ts";
 import {
   type MarkedSecret,
@@ -36,7 +36,8 @@ export interface PublishedRecord extends MarkedSecret {
 }
 
 export interface ConfigRecord {
-  readonly secret: SecretAddress | undefined;
+  /** Each once, in the order in which it is named. */
+  readonly secrets: readonly SecretAddress[];
 }
 
 /** Keys of the queue that mean a ProviderConfig. No object's name has a colon. */
@@ -83,8 +84,8 @@ export const configWatch = (
   usersOf: (name: string) => readonly string[],
 ): Watch<ConfigRecord> => ({
   type: family.configType,
-  record: (config) => ({ secret: secretOf(family, config) }),
-  indexes: { secret: ({ secret }) => (secret ? [`${secret.namespace}/${secret.name}`] : []) },
+  record: (config) => ({ secrets: secretsOf(family, config) }),
+  indexes: { secret: ({ secrets }) => secrets.map(keyOf) },
   keysOf: ({ key }) => [configKey(key), ...usersOf(key)],
 });
 
@@ -156,9 +157,12 @@ function publishedRecord(kind: ManagedKind, metadata: ObjectMeta): PublishedReco
   return { ...markedSecret(metadata), ownerUid: ownerUidOf(metadata) ?? "", owner: owner?.name };
 }
 
-/** The Secret with the credentials that a configuration names. */
-export function secretOf(family: ManagedFamily, config: KubeObject): SecretAddress | undefined {
-  const { reference } = family.credentialsOf(config);
-  const [namespace, name] = [textOf(reference.namespace), textOf(reference.name)];
-  return namespace !== undefined && name !== undefined ? { namespace, name } : undefined;
+/** The Secrets that a configuration names, each once. */
+export function secretsOf(family: ManagedFamily, config: KubeObject): readonly SecretAddress[] {
+  const addresses = new Map<string, SecretAddress>();
+  for (const { reference } of family.secretsOf(config)) {
+    const [namespace, name] = [textOf(reference.namespace), textOf(reference.name)];
+    if (namespace !== undefined && name !== undefined) addresses.set(`${namespace}/${name}`, { namespace, name });
+  }
+  return [...addresses.values()];
 }

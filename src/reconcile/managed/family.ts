@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Redacted } from "../../base/redacted.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
-import type { Connection } from "../../providers/contract.ts";
+import type { Connection, CreateRequest } from "../../providers/contract.ts";
 import type { HttpPort } from "../../providers/http-port.ts";
 import type { ManagedKind } from "./managed-kind.ts";
 import type { Fields } from "./read-fields.ts";
@@ -19,36 +19,49 @@ export interface ManagedFamily {
   readonly provider: string;
   readonly kind: ManagedKind;
   readonly configType: ResourceType;
-  readonly instances: InstanceFields;
-  /** The Secret that a configuration names. */
-  credentialsOf(config: KubeObject): CredentialsReference;
+  readonly instances: TargetFields;
+  /** The Secrets that a configuration names: the one with the credentials, and what else it takes to connect. */
+  secretsOf(config: KubeObject): readonly [CredentialsReference, ...CredentialsReference[]];
   /** Throws what is wrong with the credentials, without quoting any of them. */
   open(access: Access): Connection;
   /** What a key is made from beside its name and its instance; Secrets are read through `references`. */
   parametersOf(forProvider: Fields, references: References, signal: AbortSignal): Promise<Fields>;
+  /** What else a key is made with, where the system has more to say. */
+  extrasOf?(object: KubeObject, references: References, signal: AbortSignal): Promise<KeyExtras>;
 }
 
-/** The fields of `spec.forProvider` that say which service instance is meant. */
-export interface InstanceFields {
+/** A key is replaced when it belongs to another app; what stands on it changes with the next one. */
+export type KeyExtras = Pick<CreateRequest, "appId" | "metadata">;
+
+/** The fields of `spec.forProvider` that say which object outside is meant, such as the service instance. */
+export interface TargetFields {
   /** The kind that references mean; only read. */
   readonly type: ResourceType;
   readonly id: string;
   readonly ref: string;
   readonly selector: string;
+  /** What that kind calls the id in its `status.atProvider`. */
+  readonly statusId: string;
 }
 
-interface CredentialsReference {
+export interface CredentialsReference {
   /** As people know it, for messages. */
   readonly field: string;
   readonly reference: Fields;
 }
 
-interface Access {
+export interface Access {
   readonly config: KubeObject;
-  /** The data of the Secret, decoded. */
-  readonly credentials: Redacted<Readonly<Record<string, string>>>;
-  /** The one key of it that holds everything, where the configuration says so. */
-  readonly key: string | undefined;
+  readonly credentials: SecretContent;
+  /** Of the other Secrets that the configuration names, in their order. */
+  readonly others: readonly SecretContent[];
   readonly http: HttpPort;
   readonly clock: Clock;
+}
+
+export interface SecretContent {
+  /** Decoded. */
+  readonly data: Redacted<Readonly<Record<string, string>>>;
+  /** The one key of it that counts, where the configuration says so. */
+  readonly key: string | undefined;
 }

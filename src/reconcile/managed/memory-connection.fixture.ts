@@ -22,6 +22,8 @@ export class MemoryConnection implements Connection {
   /** Deletes are accepted, and done when somebody says so. */
   isSlow = false;
   hasInstance = true;
+  /** The id that is asked for can be no instance at all. */
+  refusesInstance = false;
   /** How often it was asked for anything. */
   requests = 0;
   /** Runs after a list is made and before it arrives. */
@@ -92,6 +94,7 @@ export class MemoryConnection implements Connection {
 
   async observeInstance(): Promise<"present" | "gone"> {
     this.requests++;
+    if (this.refusesInstance) throw new ProviderError("ProviderRefused", "that can be no instance");
     return this.hasInstance ? "present" : "gone";
   }
 

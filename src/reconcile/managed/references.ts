@@ -1,8 +1,8 @@
-import { NotFound } from "../../kube/errors.ts";
+import { NotFound, NotServed } from "../../kube/errors.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
-import type { InstanceFields } from "./family.ts";
+import type { TargetFields } from "./family.ts";
 import { type Fields, fieldsOf, textOf } from "./read-fields.ts";
 import { ReferenceProblem, SpecProblem } from "./spec-problem.ts";
 
@@ -26,6 +26,7 @@ export class References {
     try {
       return await this.#kube.get(type, ref, { signal });
     } catch (error) {
+      if (error instanceof NotServed) throw unknownKind(type, field, error);
       if (!(error instanceof NotFound)) throw error;
       const where = ref.namespace === undefined ? ref.name : `${ref.namespace}/${ref.name}`;
       throw new ReferenceProblem(field, `there is no ${type.kind} ${where}`, error);
@@ -45,37 +46,74 @@ export class References {
     const encoded = fieldsOf(secret.data)[key];
     if (typeof encoded !== "string")
       throw new ReferenceProblem(field, `the Secret ${secret.metadata.name} has no key "${key}"`);
-    return jsonObject(Buffer.from(encoded, "base64").toString(), field);
+    return jsonObject(decoded(encoded), field);
   }
 
-  /** The id of the service instance that is meant: said outright, by the name of its object, or by that one's labels. */
-  async instanceId(forProvider: Fields, fields: InstanceFields, signal: AbortSignal): Promise<string> {
+  /** Every key of a Secret: what is JSON as what it means, anything else as text. */
+  async secretFields(reference: Fields, field: string, signal: AbortSignal): Promise<Fields> {
+    const secret = await this.secret(reference, field, signal);
+    const entries = Object.entries(fieldsOf(secret.data)).map(([key, value]) => [key, meaningOf(decoded(value))]);
+    return Object.fromEntries(entries) as Fields;
+  }
+
+  /** The id of what is meant outside: said outright, by the name of its object, or by that one's labels. */
+  async idOf(forProvider: Fields, fields: TargetFields, signal: AbortSignal): Promise<string> {
     const id = textOf(forProvider[fields.id]);
     if (id !== undefined) return id;
-    const instance = await this.#instance(forProvider, fields, signal);
-    const found = textOf(fieldsOf(fieldsOf(instance.status).atProvider).id);
+    const object = await this.#target(forProvider, fields, signal);
+    const found = textOf(fieldsOf(fieldsOf(object.status).atProvider)[fields.statusId]);
     if (found !== undefined) return found;
     const { kind } = fields.type;
     throw new ReferenceProblem(
       `spec.forProvider.${fields.ref}`,
-      `the ${kind} ${instance.metadata.name} has no status.atProvider.id yet`,
+      `the ${kind} ${object.metadata.name} has no status.atProvider.${fields.statusId} yet`,
     );
   }
 
-  async #instance(forProvider: Fields, fields: InstanceFields, signal: AbortSignal): Promise<KubeObject> {
+  async #target(forProvider: Fields, fields: TargetFields, signal: AbortSignal): Promise<KubeObject> {
     const { type, id, ref, selector } = fields;
     const name = textOf(fieldsOf(forProvider[ref]).name);
     if (name !== undefined) return this.find(type, { name }, `spec.forProvider.${ref}`, signal);
     const labels = Object.entries(fieldsOf(fieldsOf(forProvider[selector]).matchLabels));
     if (labels.length === 0) throw new SpecProblem(`spec.forProvider.${id}`, `is required, or ${ref} or ${selector}`);
     const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(",");
-    const { items } = await this.#kube.list(type, { labelSelector, signal });
-    const [first, ...others] = items;
     const field = `spec.forProvider.${selector}`;
+    const items = await this.#select(type, { labelSelector, field }, signal);
+    const [first, ...others] = items;
     if (!first) throw new ReferenceProblem(field, `no ${type.kind} has these labels`);
     if (others.length > 0)
       throw new ReferenceProblem(field, `${items.length} ${type.kind}s have these labels, one is needed`);
     return first;
+  }
+
+  async #select(
+    type: ResourceType,
+    { labelSelector, field }: { readonly labelSelector: string; readonly field: string },
+    signal: AbortSignal,
+  ): Promise<readonly KubeObject[]> {
+    try {
+      return (await this.#kube.list(type, { labelSelector, signal })).items;
+    } catch (error) {
+      throw error instanceof NotServed ? unknownKind(type, field, error) : error;
+    }
+  }
+}
+
+/** The kinds that references mean are other people's, and need not be installed. */
+const unknownKind = ({ kind, plural, group }: ResourceType, field: string, cause: NotServed): ReferenceProblem =>
+  new ReferenceProblem(
+    field,
+    `this cluster has no kind ${kind} (${plural}.${group}): install it, or say the id`,
+    cause,
+  );
+
+const decoded = (value: unknown): string => Buffer.from(String(value), "base64").toString();
+
+function meaningOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
   }
 }
 

@@ -19,6 +19,7 @@ const secret: SecretContent = {
   publishedAt: NOW,
   layout: "flat",
   isSound: true,
+  isComparable: true,
 };
 
 /** What the watches know, to be changed between looks. */

@@ -24,7 +24,8 @@ export function rotationPolicy(
   if (rotation === undefined) return { policy: { ...common, frequencyMs: Infinity, ttlMs: undefined }, warnings: [] };
   const { field } = options;
   const minFrequencyMs = options.limits?.minFrequencyMs ?? MIN_FREQUENCY_MS;
-  for (const name of ["ttl", "frequency"]) {
+  const often = frequencyField(rotation, field);
+  for (const name of ["ttl", often]) {
     if (textOf(rotation[name]) === undefined) {
       throw new SpecProblem(
         `${field}.${name}`,
@@ -33,17 +34,24 @@ export function rotationPolicy(
     }
   }
   const ttlMs = durationOf(`${field}.ttl`, rotation.ttl);
-  const frequencyMs = durationOf(`${field}.frequency`, rotation.frequency);
+  const frequencyMs = durationOf(`${field}.${often}`, rotation[often]);
   if (frequencyMs < minFrequencyMs) {
-    throw new SpecProblem(`${field}.frequency`, `must be at least ${formatDuration(minFrequencyMs)}`);
+    throw new SpecProblem(`${field}.${often}`, `must be at least ${formatDuration(minFrequencyMs)}`);
   }
   if (ttlMs < frequencyMs) {
     throw new SpecProblem(
       `${field}.ttl`,
-      `must be at least the frequency (${rotation.frequency}), else a key would end before its successor begins`,
+      `must be at least the frequency (${rotation[often]}), else a key would end before its successor begins`,
     );
   }
   return { policy: { ...common, frequencyMs, ttlMs }, warnings: warningsFor(ttlMs, frequencyMs) };
+}
+
+/** `interval` is another word for it, for kinds that know both. */
+function frequencyField(rotation: Fields, field: string): "frequency" | "interval" {
+  if (rotation.interval === undefined) return "frequency";
+  if (rotation.frequency === undefined) return "interval";
+  throw new SpecProblem(`${field}.interval`, "says the same as frequency: keep one of them");
 }
 
 function warningsFor(ttlMs: number, frequencyMs: number): readonly string[] {

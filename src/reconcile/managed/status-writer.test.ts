@@ -6,8 +6,9 @@ import { embeddedCluster } from "../../embedded/embedded-cluster.fixture.ts";
 import { Conflict } from "../../kube/errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { StoredCondition } from "../../report/conditions.ts";
-import { bindingOf, installKinds } from "../btp/btp-objects.fixture.ts";
+import { bindingOf } from "../btp/btp-objects.fixture.ts";
 import { serviceBindingKind as kind } from "../btp/service-binding-kind.ts";
+import { installKinds } from "../objects.fixture.ts";
 import { stateWith } from "./managed-kind.fixture.ts";
 import { type StatusContent, StatusWriter } from "./status-writer.ts";
 

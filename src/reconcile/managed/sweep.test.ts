@@ -4,8 +4,9 @@ import { serviceBinding } from "../../api/btp/service-binding.ts";
 import { embeddedCluster } from "../../embedded/embedded-cluster.fixture.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Marks, OutsideKey } from "../../providers/contract.ts";
-import { bindingOf, installKinds } from "../btp/btp-objects.fixture.ts";
+import { bindingOf } from "../btp/btp-objects.fixture.ts";
 import { serviceBindingKind as kind } from "../btp/service-binding-kind.ts";
+import { installKinds } from "../objects.fixture.ts";
 import { INSTANCE, MemoryConnection } from "./memory-connection.fixture.ts";
 import { type SweepResult, sweep } from "./sweep.ts";
 

@@ -9,6 +9,7 @@ import { apiVersionOf, type KubeObject, type ObjectRef, type OwnerReference } fr
 import type { Kube } from "../../kube/port.ts";
 import type { Connection, Credentials, Marks, OutsideKey } from "../../providers/contract.ts";
 import type { SecretContent, SecretPublisher } from "../../publish/secret-publisher.ts";
+import type { KeyExtras } from "./family.ts";
 import { layoutName, type ManagedKind, type ManagedSpec } from "./managed-kind.ts";
 import type { ManagedReporter } from "./managed-reporter.ts";
 import { marksOf, type Owner, ownerOf, seenKey } from "./marks.ts";
@@ -19,6 +20,7 @@ export interface Outside {
   readonly connection: Connection;
   readonly instanceId: string;
   readonly parameters: Redacted<Readonly<Record<string, unknown>>>;
+  readonly extras?: KeyExtras;
   /** A digest of all a key is made from. */
   readonly madeFrom: string;
   /** Whether an earlier digest can be compared with this one. */

@@ -67,6 +67,20 @@ export const REPLACING: readonly Mutant[] = [
     climates: ["racing"],
   },
   {
+    rule: "publishedSecond",
+    name: "a second key of an intent counts as one that nobody had, though the Secret holds it",
+    tampering: deciding((situation) => {
+      const { state, observation } = situation;
+      const isOther = !state.pending && observation.secret?.keyId !== state.active?.id;
+      return isOther ? seeing(situation, { secret: { keyId: undefined, sequence: undefined } }) : decide(situation);
+    }),
+    // Two make the key of one intent, and publish it one after the other.
+    prelude: atFirstCreate({ kind: "rival", pattern: 1_025_555_898 }),
+    focus: actOf("stripSecret"),
+    stories: ["create"],
+    climates: ["racing"],
+  },
+  {
     rule: "abandoned",
     name: "a key that must be abandoned is deleted at once",
     tampering: deciding((situation) => {
@@ -263,6 +277,15 @@ export const REPLACING: readonly Mutant[] = [
         : decision,
     ),
     stories: ["loseRetired"],
+  },
+  {
+    rule: "formerDead",
+    name: "a dead key in a Secret that was left is nobody's business",
+    tampering: deciding((situation) => seeing(situation, { formerKeyIds: [] })),
+    prelude: ({ target }) =>
+      target === "Secret default/service-manager" ? { kind: "stale", unseen: "restoreSecret" } : undefined,
+    focus: kindOf("pause"),
+    stories: ["moveSecret"],
   },
   {
     rule: "republishLook",

@@ -1,39 +1,11 @@
 import assert from "node:assert/strict";
-import { serviceBinding } from "../../../src/api/btp/service-binding.ts";
-import { definitionOf } from "../../../src/api/custom-resource.ts";
-import { adviceFor } from "../../../src/install/admission-policies.ts";
-import type { KubeObject, ResourceType } from "../../../src/kube/objects.ts";
+import { rotatedKinds } from "../../../src/install/admission-policies.ts";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
-import { at, refused, settles } from "../expectations.ts";
-import { policies, policyBindings } from "../kinds.ts";
+import { at, refused } from "../expectations.ts";
+import { OwnKind, warningOf } from "../own-kind.ts";
 import type { Answer } from "../wire.ts";
-import type { World } from "../world.ts";
 
-/**
- * Keyturn's own kind, under a group of the run's own: its schema and its advice are only worth something if a real API
- * server takes them and says what the embedded one says.
- */
-const schema = at(definitionOf(serviceBinding), "spec", "versions", 0, "schema", "openAPIV3Schema");
-
-const bindings = (world: World): Promise<ResourceType> =>
-  world.sharedKind("bindings", {
-    kind: serviceBinding.kind,
-    scope: "Cluster",
-    hasStatus: true,
-    schema: schema as Readonly<Record<string, unknown>>,
-  });
-
-const draft = (type: ResourceType, name: string, spec: object): KubeObject => ({
-  apiVersion: `${type.group}/v1`,
-  kind: type.kind,
-  metadata: { name },
-  spec: { forProvider: { name: "my-sample" }, ...spec },
-});
-
-async function attempt(world: World, spec: object): Promise<KubeObject> {
-  const type = await bindings(world);
-  return world.kube.create(type, draft(type, world.unique("b"), spec), { dryRun: true });
-}
+const kind = new OwnKind(rotatedKinds.serviceBindings, { forProvider: { name: "my-sample" } });
 
 interface Refused {
   readonly why: string;
@@ -193,24 +165,6 @@ const accepted: readonly { readonly why: string; readonly spec: object }[] = [
   },
 ];
 
-/** Installs the advice for the kind, and waits until the server acts on it. */
-async function installAdvice(world: World): Promise<ResourceType> {
-  const type = await bindings(world);
-  const [policy, binding] = adviceFor({ ...serviceBinding, group: type.group, version: type.version });
-  const name = policy.metadata.name;
-  world.removeAtEnd(policyBindings, name);
-  world.removeAtEnd(policies, name);
-  await world.kube.patch(policies, { name }, { type: "apply", body: policy }, { fieldManager: "conformance" });
-  await world.kube.patch(policyBindings, { name }, { type: "apply", body: binding }, { fieldManager: "conformance" });
-  await settles(async () => assert.match(warningOf(await post(world, type, both("1d", "1d"))), /Validation failed/));
-  return type;
-}
-
-const post = (world: World, type: ResourceType, spec: object): Promise<Answer> =>
-  world.wire.post(`/apis/${type.group}/v1/${type.plural}?dryRun=All`, draft(type, world.unique("b"), spec));
-
-const warningOf = ({ headers }: Answer): string => headers.warning ?? "";
-
 const advice: readonly { readonly why: string; readonly spec: object; readonly warning: RegExp }[] = [
   {
     why: "no overlap is accepted, with a warning",
@@ -237,12 +191,12 @@ export const serviceBindings: BehaviourGroup = {
   behaviours: [
     ...refusals.map(({ why, spec, fields, message }) =>
       behaviour(`refused: ${why}`, async (world) => {
-        await refused(attempt(world, spec), { status: 422, code: "Invalid", message, fields });
+        await refused(kind.attempt(world, spec), { status: 422, code: "Invalid", message, fields });
       }),
     ),
     ...accepted.map(({ why, spec }) =>
       behaviour(`accepted as it is written: ${why}`, async (world) => {
-        const made = await attempt(world, spec);
+        const made = await kind.attempt(world, spec);
         const { forProvider, ...rest } = { forProvider: { name: "my-sample" }, ...spec };
         for (const [field, value] of Object.entries(rest)) assert.deepEqual(at(made, "spec", field), value, field);
         assert.equal(at(made, "spec", "forProvider", "name"), forProvider.name);
@@ -250,18 +204,18 @@ export const serviceBindings: BehaviourGroup = {
     ),
     ...advice.map(({ why, spec, warning }) =>
       behaviour(`advice: ${why}`, async (world) => {
-        const type = await installAdvice(world);
-        const answer = await post(world, type, spec);
+        const type = await kind.installAdvice(world, both("1d", "1d"));
+        const answer = await kind.post(world, type, spec);
         assert.equal(answer.status, 201, answer.text);
         assert.match(warningOf(answer), warning);
       }),
     ),
     behaviour("advice: given again only when the spec changes", async (world) => {
-      const type = await installAdvice(world);
+      const type = await kind.installAdvice(world, both("1d", "1d"));
       const name = world.unique("b");
       const path = `/apis/${type.group}/v1/${type.plural}/${name}`;
       const patch = (body: object): Promise<Answer> => world.wire.patch(path, "application/merge-patch+json", body);
-      await world.kube.create(type, draft(type, name, both("1d", "1d")));
+      await world.kube.create(type, kind.draft(type, name, both("1d", "1d")));
       assert.equal(warningOf(await patch({ metadata: { annotations: { seen: "yes" } } })), "");
       assert.match(warningOf(await patch({ spec: { rotation: { ttl: "5d" } } })), /more than twice the frequency/);
     }),

@@ -1,9 +1,11 @@
 import { deletionInstant } from "../../../engine/dates.ts";
 import type { SeenKey } from "../../../engine/model.ts";
+import { isKnownGone } from "../../../engine/seen-keys.ts";
 import { Conflict } from "../../../kube/errors.ts";
 import { ProviderError } from "../../../providers/provider-error.ts";
 import { united } from "../united.ts";
 import type { Workpiece } from "../workpiece.ts";
+import { findFormerSecrets } from "./former-secrets.ts";
 
 /**
  * Deletes retired keys whose time has come. The list outside was read in this pass; the resource and the Secret are
@@ -16,6 +18,9 @@ export async function expireKeys(piece: Workpiece, ids: readonly string[]): Prom
   await piece.ensureUnchanged();
   ensureStillDue(piece, ids);
   const { active, externalName, pending } = piece.state;
+  // Whoever still means to publish one of these has read another Secret than this, and fails.
+  const holdsActive = !spec.secret || secret?.keyId === active?.id || isKnownGone(piece.observation, active?.id ?? "");
+  if (!holdsActive) throw new Conflict("the Secret does not hold the active key");
   const needed = new Set([active?.id, externalName, secret?.keyId, pending?.id]);
   if (ids.some((id) => needed.has(id))) throw new Conflict("a retired key is in use again");
   const { gone, leaving, problems } = await removeEach(piece, ids);
@@ -84,15 +89,12 @@ async function remove(piece: Workpiece, id: string): Promise<SeenKey | undefined
 
 /** The Secrets that hold these keys under a name that the resource has left; read first, then the resource, live. */
 async function removeFormerSecrets(piece: Workpiece, ids: readonly string[]): Promise<void> {
-  const { publisher, spec, signal } = piece.options;
-  const { active, pending, retired } = piece.state;
-  const used = [active?.id, pending?.id, ...retired.map((key) => key.id)].filter((id) => id !== undefined);
-  const keyIds = new Set(used.filter((id) => !ids.includes(id)));
-  const former = await publisher.findFormer(piece.owner, { current: spec.secret, keyIds }, signal);
+  const former = await findFormerSecrets(piece, ids);
   if (former.length === 0) return;
   await piece.ensureUnchanged();
   piece.ensureClock();
-  for (const secret of former) await publisher.remove(secret, signal);
+  for (const secret of former) await piece.options.publisher.remove(secret, piece.options.signal);
+  piece.learn({ formerKeyIds: [] });
 }
 
 /** Time may have jumped since the decision: the clock counts as of the live read. */

@@ -2,6 +2,7 @@ import type { Decision, Pending } from "../../../engine/model.ts";
 import type { OutsideKey } from "../../../providers/contract.ts";
 import { ProviderError } from "../../../providers/provider-error.ts";
 import type { Workpiece } from "../workpiece.ts";
+import { findFormerSecrets } from "./former-secrets.ts";
 
 /** The steps that find something out outside. They change nothing there but for the marks of a key that is taken over. */
 
@@ -12,8 +13,12 @@ export async function lookOutside(piece: Workpiece): Promise<void> {
   const { pending } = piece.state;
   const named = pending ? await findNamed(piece, pending) : [];
   const keys = new Map([...marked, ...named].map((key) => [key.id, piece.see(key)]));
-  piece.learn({ outside: [...keys.values()] });
+  const former = await findFormerSecrets(piece);
+  piece.learn({ outside: [...keys.values()], formerKeyIds: former.flatMap(({ keyId }) => keyId ?? []) });
   piece.hasLooked = true;
+  // Whether a Secret under another fingerprint key was edited nobody can tell: from time to time it is written again.
+  const isUnknown = piece.secret?.isComparable === false && !pending;
+  if (isUnknown) piece.learn({ secret: { keyId: undefined, sequence: undefined } });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { nextLook } from "../../../engine/next-look.ts";
 import { seenKeys } from "../../../engine/seen-keys.ts";
-import type { Credentials, OutsideKey } from "../../../providers/contract.ts";
+import type { CreateRequest, Credentials, OutsideKey } from "../../../providers/contract.ts";
 import { ProviderError } from "../../../providers/provider-error.ts";
 import type { Workpiece } from "../workpiece.ts";
 
@@ -9,8 +9,9 @@ export async function createKey(piece: Workpiece): Promise<void> {
   const { outside, signal } = piece.options;
   const { pending } = piece.state;
   if (!pending) return;
-  const { instanceId, parameters } = outside;
-  const request = { name: pending.name, instanceId, parameters, marks: piece.marks(pending.sequence) };
+  const { instanceId, parameters, extras } = outside;
+  const marks = piece.marks(pending.sequence);
+  const request: CreateRequest = { name: pending.name, instanceId, parameters, marks, ...extras };
   const created = await outside.connection.create(request, signal);
   if (created.kind === "ready") piece.credentials.set(created.key.id, created.credentials);
   const key: OutsideKey =

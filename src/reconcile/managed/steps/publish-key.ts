@@ -133,6 +133,8 @@ async function writeSecret(
   if (!spec.secret) return;
   const { namespace, name } = spec.secret;
   const { id: keyId, sequence, data, over } = what;
+  // Another key than the decision was made on has users by now, who are to be thought of first.
+  if (over?.keyId !== piece.secret?.keyId) throw new Conflict(`the Secret ${namespace}/${name} has changed`);
   // When the old key was replaced is written down now: not by a clock that has jumped since the decision.
   piece.ensureClock();
   const publishedAt = clock.now();

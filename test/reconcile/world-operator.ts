@@ -2,7 +2,6 @@ import { silentLogger } from "../../src/base/logger.ts";
 import { createFaultyTransport } from "../../src/kube/faulty-transport.ts";
 import { createKubeClient } from "../../src/kube/kube-client.ts";
 import type { TransportRequest } from "../../src/kube/transport.ts";
-import { createBtpFamily } from "../../src/reconcile/btp/btp-family.ts";
 import type { ControllerSettings } from "../../src/reconcile/controller-settings.ts";
 import { createFamilyController } from "../../src/reconcile/managed/family-controller.ts";
 import { RotationMetrics } from "../../src/report/rotation-metrics.ts";
@@ -10,27 +9,27 @@ import { Metrics } from "../../src/runtime/metrics.ts";
 import { Operator } from "../../src/runtime/operator.ts";
 import { Shutdown } from "../../src/runtime/shutdown.ts";
 import { SandboxHttp } from "../providers/sandbox-http.ts";
-import type { BtpWorld } from "./btp-world.ts";
+import type { ManagedWorld } from "./managed-world.ts";
 
 /** What was asked for since the last look, as `METHOD resource[/subresource]`, in order. */
 export interface Traffic {
   readonly writes: readonly string[];
   readonly reads: readonly string[];
-  /** At the Service Manager, as `METHOD /path`. */
+  /** At the sandbox, as `METHOD /path`. */
   readonly outside: readonly string[];
 }
 
 /** Far beyond every story: what is not what a story is about stays out of it. */
 const NEVER_MS = 365 * 86_400_000;
 
-/** The wired operator in the test's own process, in a `BtpWorld`, with somebody counting its requests. */
-export class BtpOperator {
+/** The wired operator in the test's own process, in a `ManagedWorld`, with somebody counting its requests. */
+export class WorldOperator {
   readonly metrics = new Metrics({ processMetrics: false });
-  readonly #world: BtpWorld;
+  readonly #world: ManagedWorld;
   readonly #shutdown: Shutdown;
   #requests: TransportRequest[] = [];
 
-  constructor(world: BtpWorld, settings: Partial<ControllerSettings> = {}) {
+  constructor(world: ManagedWorld, settings: Partial<ControllerSettings> = {}) {
     const { clock, random } = world;
     this.#world = world;
     const transport = createFaultyTransport({
@@ -55,7 +54,7 @@ export class BtpOperator {
       overdueStartsPerSecond: 10,
       ...settings,
     };
-    const controller = createFamilyController(createBtpFamily(all), all);
+    const controller = createFamilyController(world.createFamily(all), all);
     const operator = new Operator({
       kube: createKubeClient({ transport, clock, userAgent: "keyturn/test" }),
       controllers: [controller],

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Redacted } from "../base/redacted.ts";
+import { embeddedCluster } from "../embedded/embedded-cluster.fixture.ts";
+import type { KubeObject } from "../kube/objects.ts";
+import { Fingerprinter } from "./fingerprint.ts";
+import { SecretPublisher, secretType } from "./secret-publisher.ts";
+
+const { signal } = new AbortController();
+const owner = { apiVersion: "example.org/v1", kind: "Widget", name: "orders", uid: "uid-1" };
+const address = { namespace: "default", name: "orders-secret" };
+
+test("data under another fingerprint key is believed and said to be unknown; an edit under ours is noticed", async () => {
+  const { kube } = embeddedCluster();
+  const publisherOf = (byte: number) =>
+    new SecretPublisher(kube, new Fingerprinter(new Redacted(new Uint8Array(32).fill(byte))));
+  const [ours, others] = [publisherOf(1), publisherOf(2)];
+  const data = new Redacted({ password: "canary" });
+  await ours.write(
+    { address, owner, keyId: "k-1", sequence: 1, publishedAt: 0, layout: "flat", data, over: undefined },
+    signal,
+  );
+  const soundness = async (publisher: SecretPublisher): Promise<unknown> => {
+    const secret = await publisher.read(address, owner, signal);
+    return secret && [secret.isSound, secret.isComparable];
+  };
+  assert.deepEqual(await soundness(ours), [true, true]);
+  assert.deepEqual(await soundness(others), [true, false]);
+  const body = { data: { password: Buffer.from("edited").toString("base64") } };
+  await kube.patch<KubeObject>(secretType, address, { type: "merge", body });
+  assert.deepEqual(await soundness(ours), [false, true]);
+});

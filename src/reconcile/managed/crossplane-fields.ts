@@ -1,0 +1,44 @@
+import type { KubeObject } from "../../kube/objects.ts";
+import type { DepartureSpec, LayoutSpec, ManagedSpec } from "./managed-kind.ts";
+import { type Fields, fieldsOf, textOf } from "./read-fields.ts";
+import { type PolicyLimits, rotationPolicy } from "./rotation-policy.ts";
+import { rotationWindows } from "./rotation-windows.ts";
+
+/** Readers for the fields that every managed resource of the Crossplane providers shares, see `api/crossplane.ts`. */
+export interface KindLimits extends PolicyLimits {
+  readonly settleMs: number;
+}
+
+/** Brokers that take longer than this to answer a create have given up on it. */
+export const SETTLE_MS = 300_000;
+
+export interface OwnFields {
+  readonly baseName: string;
+  readonly rotation: Fields | undefined;
+  /** Where the `rotation` block is, for messages. */
+  readonly rotationField: string;
+  readonly layout: LayoutSpec;
+  readonly limits: Partial<PolicyLimits>;
+}
+
+/** A whole spec: what is common to all, and what the kind itself has found. Throws `SpecProblem`. */
+export function managedSpec(object: KubeObject, own: OwnFields): ManagedSpec {
+  const { baseName, rotation, rotationField: field, layout, limits } = own;
+  const target = fieldsOf(fieldsOf(object.spec).writeConnectionSecretToRef);
+  const [namespace, name] = [textOf(target.namespace), textOf(target.name)];
+  const secret = namespace && name ? { namespace, name, layout } : undefined;
+  const { policy, warnings } = rotationPolicy(rotation, { field, publishes: secret !== undefined, limits });
+  const windows = rotationWindows(rotation, field);
+  return { ...readDeparture(object), baseName, policy, windows, secret, warnings };
+}
+
+export function readDeparture(object: KubeObject): DepartureSpec {
+  const spec = fieldsOf(object.spec);
+  const policies = Array.isArray(spec.managementPolicies) ? spec.managementPolicies : ["*"];
+  const allows = (action: string): boolean => policies.includes("*") || policies.includes(action);
+  return {
+    providerConfig: textOf(fieldsOf(spec.providerConfigRef).name) ?? "default",
+    deletionPolicy: spec.deletionPolicy === "Orphan" ? "orphan" : "delete",
+    may: { create: allows("Create"), delete: allows("Delete") },
+  };
+}

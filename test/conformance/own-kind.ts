@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { definitionOf } from "../../src/api/custom-resource.ts";
+import { adviceFor, type RotatedKind } from "../../src/install/admission-policies.ts";
+import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
+import { at, settles } from "./expectations.ts";
+import { policies, policyBindings } from "./kinds.ts";
+import type { Answer } from "./wire.ts";
+import type { World } from "./world.ts";
+
+/**
+ * One of Keyturn's own kinds, under a group of the run's own: its schema and its advice are only worth something if a real
+ * API server takes them and says what the embedded one says.
+ */
+export class OwnKind {
+  readonly #rotated: RotatedKind;
+  readonly #usual: object;
+
+  /** `usual` is what the spec of every draft begins with. */
+  constructor(rotated: RotatedKind, usual: object) {
+    this.#rotated = rotated;
+    this.#usual = usual;
+  }
+
+  type(world: World): Promise<ResourceType> {
+    const { resource } = this.#rotated;
+    const schema = at(definitionOf(resource), "spec", "versions", 0, "schema", "openAPIV3Schema");
+    return world.sharedKind(resource.plural, {
+      kind: resource.kind,
+      scope: "Cluster",
+      hasStatus: true,
+      schema: schema as Readonly<Record<string, unknown>>,
+    });
+  }
+
+  draft(type: ResourceType, name: string, spec: object): KubeObject {
+    return { apiVersion: `${type.group}/v1`, kind: type.kind, metadata: { name }, spec: { ...this.#usual, ...spec } };
+  }
+
+  /** What would become of it; nothing is kept. */
+  async attempt(world: World, spec: object): Promise<KubeObject> {
+    const type = await this.type(world);
+    return world.kube.create(type, this.draft(type, world.unique("b"), spec), { dryRun: true });
+  }
+
+  /** The same, with the answer as it is on the wire. */
+  post(world: World, type: ResourceType, spec: object): Promise<Answer> {
+    const path = `/apis/${type.group}/v1/${type.plural}?dryRun=All`;
+    return world.wire.post(path, this.draft(type, world.unique("b"), spec));
+  }
+
+  /** Installs the advice for the kind, and waits until the server acts on it; `surprising` is a spec that it warns of. */
+  async installAdvice(world: World, surprising: object): Promise<ResourceType> {
+    const type = await this.type(world);
+    const resource = { ...this.#rotated.resource, group: type.group, version: type.version };
+    const [policy, binding] = adviceFor({ ...this.#rotated, resource });
+    const name = policy.metadata.name;
+    world.removeAtEnd(policyBindings, name);
+    world.removeAtEnd(policies, name);
+    await world.kube.patch(policies, { name }, { type: "apply", body: policy }, { fieldManager: "conformance" });
+    await world.kube.patch(policyBindings, { name }, { type: "apply", body: binding }, { fieldManager: "conformance" });
+    await settles(async () => {
+      assert.match(warningOf(await this.post(world, type, surprising)), /Validation failed/);
+    });
+    return type;
+  }
+}
+
+export const warningOf = ({ headers }: Answer): string => headers.warning ?? "";
