@@ -24,8 +24,8 @@ const rotationStories = globSync("test/rotation/*.test.ts", { cwd: root }).sort(
 const suites: readonly Suite[] = [
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
-  { name: "rotation", files: rotationStories },
   { name: "install", files: ["test/install/manifests.test.ts"] },
+  { name: "rotation", files: rotationStories },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
 ];
 

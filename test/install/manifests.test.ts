@@ -65,7 +65,7 @@ describe(`what keyturn manifests prints, on the ${target.name} server`, { concur
   });
 
   test("runs two pods", async () => {
-    await run("rollout", "status", "deployment/keyturn", "--namespace", NAMESPACE, "--timeout=60s");
+    await run("rollout", "status", "deployment/keyturn", "--namespace", NAMESPACE, "--timeout=180s");
     const pods = await run("get", "pods", "--namespace", NAMESPACE, "--no-headers");
     assert.equal(pods.trim().split("\n").length, 2);
   });
