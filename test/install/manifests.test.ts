@@ -47,7 +47,7 @@ describe(`what keyturn manifests prints, on the ${target.name} server`, { concur
     const env = { PATH: process.env.PATH ?? "", HOME: folder };
     const { stdout } = await execute(kubectl ?? "", ["--kubeconfig", server.kubeconfig, ...words], {
       env,
-      timeout: 90_000,
+      timeout: 200_000,
     });
     return stdout;
   };
