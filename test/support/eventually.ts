@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const DEFAULT_PATIENCE_MS = 20_000;
+const DEFAULT_PATIENCE_MS = 45_000;
 
 /** Asks until there is an answer other than undefined; `what` says in the failure what was waited for. */
 export async function eventually<T>(
