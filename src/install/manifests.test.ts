@@ -71,8 +71,8 @@ test("the rights of the btp controller are these", () => {
   ]);
 });
 
-test("the rights of the cloud-foundry controller are these", () => {
-  assert.deepEqual(listed(controllerNeeds.get("cloud-foundry")?.rules ?? []), [
+test("the rights of the cloudfoundry controller are these", () => {
+  assert.deepEqual(listed(controllerNeeds.get("cloudfoundry")?.rules ?? []), [
     "cloudfoundry.crossplane.io servicecredentialbindings get,list,watch,update,patch",
     "cloudfoundry.crossplane.io servicecredentialbindings/status update,patch",
     "cloudfoundry.crossplane.io servicecredentialbindings/finalizers update",

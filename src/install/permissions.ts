@@ -59,7 +59,7 @@ const cloudFoundry = family(serviceCredentialBinding, cloudFoundryConfig, [
 
 export const controllerNeeds: ReadonlyMap<string, ControllerNeeds> = new Map([
   ["btp", btp],
-  ["cloud-foundry", cloudFoundry],
+  ["cloudfoundry", cloudFoundry],
 ]);
 
 /** In the whole cluster, whatever is switched on. */

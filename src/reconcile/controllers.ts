@@ -13,5 +13,5 @@ export interface ControllerFactory {
 /** Every controller there is. */
 export const controllers: readonly ControllerFactory[] = [
   { name: "btp", create: (settings) => createFamilyController(createBtpFamily(settings), settings) },
-  { name: "cloud-foundry", create: (settings) => createFamilyController(createCloudFoundryFamily(settings), settings) },
+  { name: "cloudfoundry", create: (settings) => createFamilyController(createCloudFoundryFamily(settings), settings) },
 ];

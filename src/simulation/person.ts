@@ -63,8 +63,8 @@ const removeRetiredOutside: Act = async (world) => {
 const restoreSecret: Act = async (world, { secret }) => {
   if (!secret) return;
   const present = world.storedSecret(`${SECRET.namespace}/${SECRET.name}`);
-  const metadata = { ...secret.metadata, resourceVersion: undefined, uid: undefined };
-  const restored = { ...secret, metadata } as unknown as KubeObject;
+  const { resourceVersion: _version, uid: _uid, ...metadata } = secret.metadata;
+  const restored: KubeObject = { ...secret, metadata };
   if (present) await world.kube.replace(secretType, restored);
   else await world.kube.create(secretType, restored);
 };

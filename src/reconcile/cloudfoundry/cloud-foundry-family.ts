@@ -43,7 +43,7 @@ const apps: TargetFields = {
 export function createCloudFoundryFamily(limits: Partial<KindLimits> = {}): ManagedFamily {
   const gates = new RateGates();
   return {
-    name: "cloud-foundry",
+    name: "cloudfoundry",
     provider: "cloud-foundry",
     kind: createServiceCredentialBindingKind(limits),
     configType: providerConfig,
