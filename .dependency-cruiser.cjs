@@ -65,7 +65,8 @@ module.exports = {
     layer("report", ["base", "kube"], "conditions, events, metrics"),
     layer(
       "reconcile",
-      ["base", "api", "engine", "kube", "runtime", "providers", "publish", "report"],
+      // Of the embedded server only its CEL: what a resource says in it means the same as in a schema.
+      ["base", "api", "engine", "kube", "runtime", "providers", "publish", "report", "embedded/schema/cel"],
       "one folder per family of kinds; it wires, it does not decide",
     ),
     layer("install", ["base", "api", "kube"], "manifests are data"),

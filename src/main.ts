@@ -7,18 +7,8 @@ import { isatty } from "node:tty";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { Input, Output, World } from "./cli/command.ts";
-import { crdsCommand } from "./cli/crds-command.ts";
-import { explainCommand } from "./cli/explain-command.ts";
-import { freezeCommand, unfreezeCommand } from "./cli/freeze-command.ts";
-import { manifestsCommand } from "./cli/manifests-command.ts";
-import { operatorCommand } from "./cli/operator-command.ts";
-import { rotateCommand } from "./cli/rotate-command.ts";
+import { commands } from "./cli/commands.ts";
 import { run } from "./cli/run.ts";
-import { sandboxCommand } from "./cli/sandbox-command.ts";
-import { statusCommand } from "./cli/status-command.ts";
-import { timelineCommand } from "./cli/timeline-command.ts";
-import { upCommand } from "./cli/up-command.ts";
-import { versionCommand } from "./cli/version-command.ts";
 
 /**
  * The only place that reads the environment and the process: everything below gets what it needs handed in. Must not:
@@ -76,20 +66,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // Nor is a log that nobody reads any more a reason to leave keys unturned.
 process.stderr.on("error", () => {});
 
-const commands = [
-  upCommand,
-  operatorCommand,
-  sandboxCommand,
-  statusCommand,
-  explainCommand,
-  rotateCommand,
-  freezeCommand,
-  unfreezeCommand,
-  timelineCommand,
-  crdsCommand,
-  manifestsCommand,
-  versionCommand,
-];
 const code = await run(commands, process.argv.slice(2), world);
 // What was written is out, or the handler above has said why not.
 await new Promise((resolve) => process.stdout.write("", resolve));

@@ -3,23 +3,27 @@ import { writeEvidence } from "./evidence.ts";
 import { exploreInShares, tellFindings } from "./simulation-shares.ts";
 
 /**
- * `npm run prove:simulation [-- --schedules N --seed N --workers N]`: so many schedules drawn from fresh seeds, every single
- * disturbance at every call of every story, all pairs of crashes and lost answers at writing calls, and each mutant.
+ * `npm run prove:simulation [-- --schedules N --every N --seed N --workers N]`: so many schedules drawn from fresh seeds; of
+ * all single disturbances at every call of every story every so many-th, and as even a sample of all pairs of crashes and
+ * lost answers at writing calls; and each mutant.
  */
 const { values } = parseArgs({
   options: {
     schedules: { type: "string", default: "100000" },
+    every: { type: "string", default: "16" },
     seed: { type: "string", default: String(Date.now() % 1e9) },
     workers: { type: "string", default: "2" },
   },
 });
 const firstSeed = Number(values.seed);
+const every = Number(values.every);
 const explored = await exploreInShares({
   workers: Number(values.workers),
   firstSeed,
   drawn: Number(values.schedules),
-  everySingle: 1,
-  everyPair: 1,
+  everySingle: every,
+  // A pair is drawn twice: its first and its second.
+  everyPair: Math.ceil(Math.sqrt(every)),
   withMutants: true,
 });
 const report = { firstSeed, ...explored, findings: explored.findings.slice(0, 50) };

@@ -5,14 +5,15 @@ import { type Origin, originOf, replay } from "../src/simulation/explore.ts";
 import { exploreInShares, tellFindings } from "./simulation-shares.ts";
 
 /**
- * `npm run simulate -- --seed N`: one schedule again, call by call. `--story S`, `--climate C` and `--disturb JSON` (the
- * list that a finding shows) replay one that was not drawn. A star marks calls that write; no line holds key material.
+ * `npm run simulate -- --seed N`: one schedule again, call by call. `--family F`, `--story S`, `--climate C` and
+ * `--disturb JSON` (the list that a finding shows) replay one that was not drawn. A star marks calls that write; no line holds key material.
  * `npm run simulate -- --ci`: more than 20,000 schedules, always the same ones, on both cores.
  */
 const { values } = parseArgs({
   options: {
     ci: { type: "boolean", default: false },
     seed: { type: "string", default: "1" },
+    family: { type: "string" },
     story: { type: "string" },
     climate: { type: "string" },
     disturb: { type: "string" },
@@ -24,9 +25,9 @@ async function exploreFixed(): Promise<boolean> {
   const { findings, ...figures } = await exploreInShares({
     workers: 2,
     firstSeed: 1,
-    drawn: 14_000,
-    everySingle: 37,
-    everyPair: 7,
+    drawn: 13_000,
+    everySingle: 251,
+    everyPair: 13,
     withMutants: false,
   });
   tellFindings(findings);
@@ -42,7 +43,8 @@ async function replayOne(): Promise<boolean> {
   const drawn = originOf(Number(values.seed));
   const origin: Origin = {
     ...drawn,
-    ...(values.story !== undefined && { story: values.story, climate: "calm" }),
+    ...(values.story !== undefined && { family: "btp", story: values.story, climate: "calm" }),
+    ...(values.family !== undefined && { family: values.family }),
     ...(values.climate !== undefined && { climate: values.climate }),
     ...(values.disturb !== undefined && { disturbances: JSON.parse(values.disturb) as readonly Disturbance[] }),
   };

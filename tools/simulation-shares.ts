@@ -89,9 +89,9 @@ function explore(share: Share, onProgress: (progress: Progress) => void): Promis
 /** One line for each finding, as `npm run simulate` takes it back. */
 export function tellFindings(findings: readonly Finding[]): void {
   for (const { origin, violations } of findings.slice(0, 50)) {
-    const { seed, story, climate, disturbances } = origin;
+    const { seed, family, story, climate, disturbances } = origin;
     const replay = disturbances
-      ? `--seed ${seed} --story ${story} --climate ${climate} --disturb '${JSON.stringify(disturbances)}'`
+      ? `--seed ${seed} --family ${family} --story ${story} --climate ${climate} --disturb '${JSON.stringify(disturbances)}'`
       : `--seed ${seed}`;
     console.log(`✗ ${violations.join("; ")}\n  npm run simulate -- ${replay}`);
   }

@@ -9,7 +9,6 @@ import {
 } from "../src/simulation/explore.ts";
 import { hunt } from "../src/simulation/hunt.ts";
 import { MUTANTS } from "../src/simulation/mutants/mutants.ts";
-import { STORIES } from "../src/simulation/stories.ts";
 import type { Share, ShareReport } from "./simulation-shares.ts";
 
 /** One worker's share: of the stories for what is systematic, of the seeds for what is drawn, of the mutants. */
@@ -33,7 +32,7 @@ const exploration: Exploration = {
   },
 };
 const isMine = (_: unknown, index: number): boolean => index % share.of === share.index;
-const systematic = { ...exploration, stories: STORIES.filter(isMine) };
+const systematic = { ...exploration, isMine: (scene: number) => scene % share.of === share.index };
 const singles = await exploreSingles({ ...systematic, every: share.everySingle });
 const pairs = await explorePairs({ ...systematic, every: share.everyPair });
 const seeds = Array.from({ length: share.drawn }, (_, index) => share.firstSeed + index).filter(isMine);

@@ -25,6 +25,7 @@ const suites: readonly Suite[] = [
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
   { name: "install", files: ["test/install/manifests.test.ts"] },
+  { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },
   { name: "rotation", files: rotationStories },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
 ];

@@ -15,6 +15,9 @@ interface FileResult {
   durationMs: number;
 }
 
+/** So many files are named at the end, for whoever wants them quicker. */
+const SLOWEST = 5;
+
 const patterns = process.argv.slice(2);
 const all = globSync(["src/**/*.test.ts", "test/**/*.test.ts", "tools/**/*.test.ts"], { cwd: root }).sort();
 const files = patterns.length === 0 ? all : all.filter((file) => patterns.some((pattern) => file.includes(pattern)));
@@ -56,7 +59,9 @@ stream.on("test:summary", (data) => {
   const file = fileOf(data);
   // Tests may be defined in another file than the one that was run, so the file's own count comes from here.
   const { passed } = data.counts;
-  const { failed } = resultOf(file);
+  const result = resultOf(file);
+  const { failed } = result;
+  result.durationMs = data.duration_ms;
   const mark = failed > 0 || !data.success ? "✗" : "✓";
   console.log(
     `${mark} ${file}  ${passed} passed${failed > 0 ? `, ${failed} FAILED` : ""}  ${seconds(data.duration_ms)}`,
@@ -80,7 +85,9 @@ if (missing.length > 0) {
 const sum = (key: "passed" | "failed" | "skipped"): number =>
   [...results.values()].reduce((total, result) => total + result[key], 0);
 const failed = Math.max(sum("failed"), failures.length);
-console.log(`\n${files.length} files in ${seconds(Date.now() - startedAt)}`);
+const slowest = [...results].sort(([, a], [, b]) => b.durationMs - a.durationMs).slice(0, SLOWEST);
+console.log(`\nSlowest: ${slowest.map(([file, { durationMs }]) => `${file} ${seconds(durationMs)}`).join(", ")}`);
+console.log(`${files.length} files in ${seconds(Date.now() - startedAt)}`);
 console.log(`${sum("passed")} passed, ${failed} failed, ${sum("skipped")} skipped`);
 process.exitCode = failed > 0 || sum("passed") === 0 ? 1 : 0;
 

@@ -1,9 +1,11 @@
 import type { Column } from "./custom-resource.ts";
+import type { Rule } from "./duration-rules.ts";
 import {
   anything,
   instant,
   integer,
   list,
+  namespaceName,
   object,
   objectName,
   oneOf,
@@ -36,11 +38,22 @@ export const selector = (description: string): SchemaNode =>
     { description },
   );
 
+/** One of the fields that say which object outside is meant must be there. */
+export const oneIsRequired = (what: string, fields: readonly [string, string, string], unless = ""): Rule => {
+  const [id, ref, selector] = fields;
+  return {
+    rule: `${unless}${fields.map((field) => `has(self.${field})`).join(" || ")}`,
+    message: `say which ${what}: ${id}, ${ref} or ${selector}`,
+    reason: "FieldValueRequired",
+    fieldPath: `.${id}`,
+  };
+};
+
 export const secretKeyReference = (description: string): SchemaNode =>
   object(
     {
       name: objectName("Name of the Secret."),
-      namespace: objectName("Namespace of the Secret."),
+      namespace: namespaceName("Namespace of the Secret."),
       key: text("Key within the Secret.", { minLength: 1, maxLength: 253 }),
     },
     { required: ["name", "namespace", "key"], description },
@@ -60,7 +73,7 @@ export const managedResourceSpec: Readonly<Record<string, SchemaNode>> = {
     { required: ["name"], default: { name: "default" }, description: "How to reach the external system." },
   ),
   writeConnectionSecretToRef: object(
-    { name: objectName("Name of the Secret."), namespace: objectName("Namespace of the Secret.") },
+    { name: objectName("Name of the Secret."), namespace: namespaceName("Namespace of the Secret.") },
     { required: ["name", "namespace"], description: "The Secret that always holds the active key." },
   ),
   publishConnectionDetailsTo: anything(

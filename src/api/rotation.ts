@@ -12,6 +12,10 @@ const MAX_WINDOWS = 16;
 const MACROS = "@(yearly|annually|monthly|weekly|daily|midnight|hourly)";
 const FIVE_FIELDS = "[^ \\t]+([ \\t]+[^ \\t]+){4}";
 
+/** Days that no month has, where the day of the month alone decides. */
+const NO_SUCH_DAY =
+  "(3[01](,3[01])*[ \\t]+(0?2|[fF][eE][bB])|31[ \\t]+(0?[469]|11|[aA][pP][rR]|[jJ][uU][nN]|[sS][eE][pP]|[nN][oO][vV]))";
+
 const window = object(
   {
     schedule: text("When it opens: a cron line of five fields, on the wall clock of the time zone.", {
@@ -21,6 +25,10 @@ const window = object(
           rule: `self.matches('^[ \\t]*(${MACROS}|${FIVE_FIELDS})[ \\t]*$')`,
           message:
             "must be a cron line of five fields (minute, hour, day of the month, month, day of the week), such as 0 2 * * sat,sun",
+        },
+        {
+          rule: `!self.matches('^[ \\t]*([^ \\t]+[ \\t]+){2}${NO_SUCH_DAY}[ \\t]+[*][ \\t]*$')`,
+          message: "never opens: that month has no such day",
         },
       ],
     }),

@@ -1,4 +1,5 @@
 import { MAX_DURATION_MS } from "../base/duration.ts";
+import { MAX_NAME_LENGTH, MAX_NAMESPACE_LENGTH, NAME_PATTERN, NAMESPACE_PATTERN } from "../base/object-names.ts";
 import { type DurationRange, durationRules, MAX_DURATION_LENGTH, type Rule } from "./duration-rules.ts";
 
 /**
@@ -62,7 +63,12 @@ export const anything = (description: string): SchemaNode => ({
 });
 
 /** A name of an object, as Kubernetes allows it. */
-export const objectName = (description: string): SchemaNode => text(description, { minLength: 1, maxLength: 253 });
+export const objectName = (description: string): SchemaNode =>
+  text(description, { minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: NAME_PATTERN });
+
+/** A name of a namespace, which is a part of a host name. */
+export const namespaceName = (description: string): SchemaNode =>
+  text(description, { minLength: 1, maxLength: MAX_NAMESPACE_LENGTH, pattern: NAMESPACE_PATTERN });
 
 /** A Go duration, with days and weeks: `336h`, `14d`, `1h30m`. */
 export const duration = (description: string, range: DurationRange = ANY_LENGTH): SchemaNode =>
@@ -71,5 +77,5 @@ export const duration = (description: string, range: DurationRange = ANY_LENGTH)
 const ANY_LENGTH: DurationRange = {
   minMs: 1,
   maxMs: MAX_DURATION_MS,
-  message: "must be longer than zero and at most 100 years (36525d)",
+  message: "must be at least a microsecond (1us) and at most 100 years (36525d)",
 };

@@ -1,9 +1,12 @@
 import { serviceBinding } from "../api/btp/service-binding.ts";
+import { rotatingCredentialBinding } from "../api/cloudfoundry/rotating-credential-binding.ts";
+import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential-binding.ts";
 import { apiVersionOf } from "../kube/objects.ts";
+import type { InstanceSettings as CloudFoundryInstance } from "../sandbox/cloud-foundry/switches.ts";
 import type { InstanceSettings } from "../sandbox/service-manager/switches.ts";
 
 /**
- * What `keyturn up` puts into a new cluster and its sandbox, so that there is something to look at: bindings that rotate
+ * What `keyturn up` puts into a new cluster and its sandboxes, so that there is something to look at: bindings that rotate
  * every few seconds, for services that differ in what makes rotation hard. Pure data.
  */
 export interface Manifest {
@@ -20,13 +23,15 @@ export interface Manifest {
 /** Where the example's workloads and their Secrets are. */
 const SHOP = "shop";
 
-export interface ExampleService {
+/** A service instance at a sandbox, where it is known by its id, and what is to be had of it. */
+export interface ExampleService<Settings = InstanceSettings> {
   readonly name: string;
-  /** At the sandbox, where a service instance is known by its id. */
   readonly instanceId: string;
-  readonly instance: Partial<InstanceSettings>;
+  readonly instance: Partial<Settings>;
   /** Absent for a binding that stays as it is. */
   readonly rotation?: Readonly<Record<string, unknown>>;
+  /** Rotated by a parent that makes a child for each key. */
+  readonly isParent?: true;
 }
 
 export const exampleServices: readonly ExampleService[] = [
@@ -56,9 +61,27 @@ export const exampleServices: readonly ExampleService[] = [
   },
 ];
 
+/** The same at Cloud Foundry, where every key is made by a job. The first is rotated by itself, the second by a parent. */
+export const exampleKeys: readonly ExampleService<CloudFoundryInstance>[] = [
+  {
+    name: "payments-queue",
+    instanceId: "00000000-0000-4000-8000-000000000005",
+    instance: { name: "payments-queue", brokerLatencyMs: 1500 },
+    rotation: { frequency: "30s", ttl: "50s" },
+  },
+  {
+    name: "ledger-db",
+    instanceId: "00000000-0000-4000-8000-000000000006",
+    instance: { name: "ledger-db" },
+    rotation: { frequency: "40s", ttl: "70s" },
+    isParent: true,
+  },
+];
+
 export const exampleManifests: readonly Manifest[] = [
   { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } },
   ...exampleServices.map(bindingOf),
+  ...exampleKeys.map((service) => (service.isParent ? parentOf(service) : keyOf(service))),
   {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -77,6 +100,31 @@ export const exampleManifests: readonly Manifest[] = [
     },
   },
 ];
+
+function keyOf({ name, instanceId, rotation }: ExampleService<CloudFoundryInstance>): Manifest {
+  return {
+    apiVersion: apiVersionOf(serviceCredentialBinding),
+    kind: serviceCredentialBinding.kind,
+    metadata: { name },
+    spec: {
+      forProvider: { type: "key", name, serviceInstance: instanceId, ...(rotation && { rotation }) },
+      writeConnectionSecretToRef: { name, namespace: SHOP },
+    },
+  };
+}
+
+function parentOf({ name, instanceId, rotation }: ExampleService<CloudFoundryInstance>): Manifest {
+  return {
+    apiVersion: apiVersionOf(rotatingCredentialBinding),
+    kind: rotatingCredentialBinding.kind,
+    metadata: { name },
+    spec: {
+      ...(rotation && { rotation }),
+      forProvider: { type: "key", serviceInstance: instanceId },
+      writeConnectionSecretToRef: { name, namespace: SHOP },
+    },
+  };
+}
 
 function bindingOf({ name, instanceId, rotation }: ExampleService): Manifest {
   return {

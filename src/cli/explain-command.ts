@@ -1,6 +1,8 @@
 import type { Command, ExitCode } from "./command.ts";
 import { explain, type Fact } from "./explain/explanation.ts";
+import { explanationJson } from "./explain/explanation-json.ts";
 import { lastFailure } from "./explain/last-failure.ts";
+import { readChoice } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
 import { createPaint, type Paint } from "./print/paint.ts";
 import { wrap } from "./print/wrap.ts";
@@ -14,20 +16,36 @@ export const explainCommand: Command = {
   description:
     "Asks the same engine that the operator asks, about the resource as it is now: what is done next, what holds it\nback, which retired key goes when and by which rule, and what the last problem was. Changes nothing.",
   words: { usage: "KIND NAME", max: 2 },
-  options: [namespaceOption, ...clusterOptions],
-  examples: [{ command: "keyturn explain servicebinding orders", what: "One binding" }],
+  options: [
+    { name: "output", short: "o", value: "FORMAT", description: "text or json.", default: "text" },
+    namespaceOption,
+    ...clusterOptions,
+  ],
+  examples: [
+    { command: "keyturn explain servicebinding orders", what: "One binding" },
+    { command: "keyturn explain servicebinding orders -o json", what: "The same, for a program" },
+  ],
   run: async (flags, world) => {
+    readChoice(flags, "output", FORMATS);
     readOne(flags.words);
     return withCluster(flags, world, runExplain);
   },
 };
 
+const FORMATS = ["text", "json"] as const;
+
 export async function runExplain(call: ClusterCall): Promise<ExitCode> {
   const { kube, flags, world } = call;
+  const format = readChoice(flags, "output", FORMATS);
   const targets = readOne(flags.words);
   for (const resource of await fetchResources(kube, targets, selectionsOf(targets, call))) {
     const failure = await lastFailure(kube, resource.object);
-    const facts = explain(resource, { now: world.clock.now(), lastFailure: failure });
+    const now = world.clock.now();
+    const facts = explain(resource, { now, lastFailure: failure });
+    if (format === "json") {
+      world.stdout.write(`${JSON.stringify(explanationJson(resource, facts, now), null, 2)}\n`);
+      continue;
+    }
     const width = world.stdout.columns ?? Infinity;
     world.stdout.write(explanationText(resource, facts, { width, paint: createPaint(world) }));
   }

@@ -20,7 +20,7 @@ test("kinds and the policies that advise on them are installed, and a second tim
   const expected = admissionPolicies().filter(({ kind }) => kind === "ValidatingAdmissionPolicy");
   assert.deepEqual(
     server.store.list(policies).map(({ metadata }) => metadata.name),
-    expected.map(({ metadata }) => metadata.name),
+    expected.map(({ metadata }) => metadata.name).sort(),
   );
   assert.ok(server.store.list(definitions).length > 0);
   const { revision } = server.store;

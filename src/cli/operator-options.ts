@@ -15,12 +15,25 @@ import { readChoice, readDuration, readList, readWholeNumber } from "./flag-valu
 export interface Pace {
   readonly minFrequency: string;
   readonly driftCheck: string;
+  readonly childCheck: string;
   readonly sweepEvery: string;
   readonly settleTime: string;
 }
 
-export const PRODUCTION_PACE: Pace = { minFrequency: "1m", driftCheck: "1h", sweepEvery: "1h", settleTime: "5m" };
-export const DEMO_PACE: Pace = { minFrequency: "5s", driftCheck: "1m", sweepEvery: "1m", settleTime: "10s" };
+export const PRODUCTION_PACE: Pace = {
+  minFrequency: "1m",
+  driftCheck: "1h",
+  childCheck: "1m",
+  sweepEvery: "1h",
+  settleTime: "5m",
+};
+export const DEMO_PACE: Pace = {
+  minFrequency: "5s",
+  driftCheck: "1m",
+  childCheck: "10s",
+  sweepEvery: "1m",
+  settleTime: "10s",
+};
 
 /** The flags that `operator` and `up` share, and how they are read. */
 export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
@@ -30,7 +43,12 @@ export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
     description: `Controllers to switch on, separated by commas: ${controllers.map(({ name }) => name).join(", ")}.`,
     default: "*",
   },
-  { name: "workers", value: "N", description: "How many objects a controller works on at a time.", default: "32" },
+  {
+    name: "workers",
+    value: "N",
+    description: "How many objects a controller works on at a time, for each ProviderConfig.",
+    default: "32",
+  },
   {
     name: "min-frequency",
     value: "DURATION",
@@ -42,6 +60,12 @@ export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
     value: "DURATION",
     description: "How often each credential is compared with what is outside.",
     default: pace.driftCheck,
+  },
+  {
+    name: "child-check",
+    value: "DURATION",
+    description: "How often the children of RotatingResources, which cannot be watched, are looked at.",
+    default: pace.childCheck,
   },
   {
     name: "sweep-every",
@@ -67,7 +91,7 @@ export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
 
 type FlaggedSettings = Pick<
   ControllerSettings,
-  "minFrequencyMs" | "driftCheckMs" | "sweepMs" | "settleMs" | "overdueStartsPerSecond"
+  "minFrequencyMs" | "driftCheckMs" | "childCheckMs" | "sweepMs" | "settleMs" | "overdueStartsPerSecond"
 >;
 
 /** What the flags say about controllers. */
@@ -86,6 +110,7 @@ export function readControllers(flags: Flags): ControllerChoice {
     settings: {
       minFrequencyMs: readDuration(flags, "min-frequency"),
       driftCheckMs: readDuration(flags, "drift-check"),
+      childCheckMs: readDuration(flags, "child-check"),
       sweepMs: readDuration(flags, "sweep-every"),
       settleMs: readDuration(flags, "settle-time"),
       overdueStartsPerSecond: readWholeNumber(flags, "overdue-rate", { min: 1, max: 100_000 }),

@@ -16,14 +16,19 @@ import { Metrics } from "../runtime/metrics.ts";
 import { Operator } from "../runtime/operator.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
 import type { ExitCode, Flags, World } from "./command.ts";
-import { exampleManifests, exampleServices, type Manifest } from "./examples.ts";
+import { exampleKeys, exampleManifests, exampleServices, type Manifest } from "./examples.ts";
 import { readWholeNumber } from "./flag-values.ts";
 import { createMissing, installDefinitions } from "./install.ts";
 import { LiveView } from "./live-view.ts";
 import { createControllers, readControllers, readLogger } from "./operator-options.ts";
 import { prepareReadyFile } from "./ready-file.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { credentialManifests, refreshCredentials } from "./sandbox/credential-manifests.ts";
+import {
+  cloudFoundryAccess,
+  credentialManifests,
+  refreshCredentials,
+  serviceManagerAccess,
+} from "./sandbox/credential-manifests.ts";
 import {
   type OpenCloudFoundry,
   type OpenSandbox,
@@ -60,7 +65,8 @@ interface Api {
 interface Parts extends Api {
   readonly sandbox: OpenSandbox;
   readonly cloudFoundry: OpenCloudFoundry;
-  readonly operator: Operator;
+  /** Absent: somebody runs it elsewhere. */
+  readonly operator: Operator | undefined;
   readonly endpoints: HttpEndpoints | undefined;
 }
 
@@ -82,13 +88,14 @@ async function start(options: Start): Promise<void> {
   const { server, serving, kube, kubeconfig, isNew, sandbox, cloudFoundry, operator, endpoints } = parts;
   await installDefinitions(kube);
   await createMissing(kube, [systemNamespace]);
-  await refreshCredentials(kube, sandbox.credentials, SYSTEM_NAMESPACE);
+  const accesses = [serviceManagerAccess(sandbox.credentials), cloudFoundryAccess(cloudFoundry.login)];
+  for (const access of accesses) await refreshCredentials(kube, access, SYSTEM_NAMESPACE);
   const addsExamples = isNew && flags.isOn("examples");
   const hasExamples = addsExamples || server.store.get("deployments.apps", "shop/orders") !== undefined;
-  if (hasExamples && (addsExamples || sandbox.isNew)) addInstances(sandbox);
+  if (hasExamples) addInstances(parts, addsExamples);
   if (shutdown.isUnderWay) return;
-  operator.start();
-  await operator.synced();
+  operator?.start();
+  await operator?.synced();
   const metrics = endpoints && `http://${endpoints.address}`;
   world.stdout.write(
     upBanner({
@@ -99,12 +106,13 @@ async function start(options: Start): Promise<void> {
       metrics,
       folder: flags.isOn("ephemeral") ? undefined : folder,
       hasExamples,
+      hasOperator: operator !== undefined,
       program: world.environment.npm_lifecycle_event === "start" ? "npm run -s keyturn --" : "keyturn",
     }),
   );
   showLive(parts, options);
   if (addsExamples) {
-    const credentials = credentialManifests(sandbox.credentials, SYSTEM_NAMESPACE);
+    const credentials = accesses.flatMap((access) => credentialManifests(access, SYSTEM_NAMESPACE));
     await createMissing(kube, [...credentials, ...exampleManifests]);
   }
   await readyFile?.write({
@@ -123,8 +131,15 @@ function showLive({ server }: Parts, { flags, world, shutdown }: Start): void {
   shutdown.addStep({ name: "live view", boundMs: 100, run: () => view.stop() });
 }
 
-function addInstances({ sandbox }: OpenSandbox): void {
-  for (const { instanceId, instance } of exampleServices) sandbox.controls.putInstance(instance, instanceId);
+/** To sandboxes that do not have them yet: what somebody has removed is not put back. */
+function addInstances({ sandbox, cloudFoundry }: Parts, isFirst: boolean): void {
+  if (isFirst || sandbox.isNew) {
+    for (const { instanceId, instance } of exampleServices) sandbox.sandbox.controls.putInstance(instance, instanceId);
+  }
+  if (isFirst || cloudFoundry.isNew) {
+    const { controls } = cloudFoundry.sandbox;
+    for (const { instanceId, instance } of exampleKeys) controls.putInstance(instance, instanceId);
+  }
 }
 
 async function assemble(options: Start): Promise<Parts> {
@@ -149,10 +164,11 @@ async function assemble(options: Start): Promise<Parts> {
   const sandbox = await openSandbox(kept(options, "sandbox.json", sandboxPort));
   const cloudFoundry = await openCloudFoundry(kept(options, "cloud-foundry.json", cloudFoundryPort));
   const onLost = (reason: string): void => void shutdown.leave(reason, 1);
-  const operator = new Operator({ kube, controllers, clock, random, logger, metrics, workersPerController, onLost });
-  const { readiness, liveness } = operator;
-  const endpoints = bind && (await startHttpEndpoints({ bind, readiness, liveness, metrics, logger }));
-  operator.addShutdownSteps(shutdown);
+  const operator = flags.isOn("operator")
+    ? new Operator({ kube, controllers, clock, random, logger, metrics, workersPerController, onLost })
+    : undefined;
+  const endpoints = bind && operator && (await startHttpEndpoints({ ...healthOf(operator), bind, metrics, logger }));
+  operator?.addShutdownSteps(shutdown);
   switchedOn.addShutdownSteps(shutdown);
   if (endpoints) shutdown.addStep({ name: "endpoints", boundMs: 500, run: () => endpoints.close() });
   shutdown.addStep({ name: "sandbox", boundMs: 1000, run: () => sandbox.stop() });
@@ -161,6 +177,8 @@ async function assemble(options: Start): Promise<Parts> {
   shutdown.addStep({ name: "storage", boundMs: 500, run: () => server.stop() });
   return { ...api, sandbox, cloudFoundry, operator, endpoints };
 }
+
+const healthOf = ({ readiness, liveness }: Operator) => ({ readiness, liveness });
 
 const readPort = (flags: Flags, name: string): number => readWholeNumber(flags, name, { min: 0, max: 65535 });
 

@@ -43,8 +43,8 @@ export const sandboxCommand: Command = {
   summary: "Run the sandbox alone: a Service Manager and a Cloud Foundry to try against, over HTTP on this machine.",
   description: [
     "Answers as SAP Service Manager and as Cloud Foundry do, surprises included, with one login and one service instance",
-    "each. Prints where they are, how to log in, and the manifests that make a cluster use the Service Manager. They listen",
-    "on loopback only and guard nothing that is real.",
+    "each. Prints where they are, how to log in, and the manifests that make a cluster use them. They listen on loopback",
+    "only and guard nothing that is real.",
     "",
     ...pageOf("Service Manager", {
       controls: serviceManagerControls.controlPages,

@@ -12,9 +12,9 @@ export interface ScriptedWorld {
 
 /** A world for a command in the test's own process; an answer is what a person at a terminal types. */
 export function scriptedWorld(
-  options: Partial<Pick<World, "clock" | "random">> & { readonly answer?: string | undefined } = {},
+  options: Partial<Pick<World, "clock" | "random" | "environment">> & { readonly answer?: string | undefined } = {},
 ): ScriptedWorld {
-  const { clock = systemClock, random = seededRandom(11), answer } = options;
+  const { clock = systemClock, random = seededRandom(11), environment = {}, answer } = options;
   const said = { stdout: "", stderr: "" };
   const listeners: ((signal: string) => void)[] = [];
   const outputTo = (stream: "stdout" | "stderr"): Output => ({
@@ -26,9 +26,9 @@ export function scriptedWorld(
   const world: World = {
     clock,
     random,
-    environment: {},
+    environment,
     workingDirectory: "/",
-    homeDirectory: "/",
+    homeDirectory: "/nonexistent",
     hostName: "host",
     processId: 1,
     version: "0",

@@ -1,3 +1,5 @@
+import { DEMO_PACE } from "./operator-options.ts";
+
 /** What `keyturn up` says when it is up. */
 export interface UpPlaces {
   readonly api: string;
@@ -8,12 +10,13 @@ export interface UpPlaces {
   /** Undefined when nothing is kept. */
   readonly folder: string | undefined;
   readonly hasExamples: boolean;
+  readonly hasOperator: boolean;
   /** How the other commands are called here. */
   readonly program: string;
 }
 
 export function upBanner(places: UpPlaces): string {
-  const { api, kubeconfig, sandbox, cloudFoundry, metrics, folder } = places;
+  const { api, kubeconfig, sandbox, cloudFoundry, metrics, folder, hasOperator, program } = places;
   const rows = [
     `  API         ${api}`,
     `  kubeconfig  ${kubeconfig}`,
@@ -21,6 +24,9 @@ export function upBanner(places: UpPlaces): string {
     `              ${cloudFoundry}  (stands in for Cloud Foundry)`,
     ...(metrics === undefined ? [] : [`  metrics     ${metrics}/metrics`]),
     `  state       ${folder ?? "nothing is kept"}`,
+    ...(hasOperator
+      ? []
+      : [`  operator    none: ${program} operator --min-frequency ${DEMO_PACE.minFrequency} runs one`]),
   ];
   return `
 Keyturn is up.
@@ -41,6 +47,7 @@ function toTry({ hasExamples, program, sandbox }: UpPlaces): readonly string[] {
   if (!hasExamples) return ["  kubectl get servicebindings", `  curl ${sandbox}/sandbox/`];
   return [
     "  kubectl get servicebindings -w",
+    "  kubectl get rotatingcredentialbindings,servicecredentialbindings",
     `  ${program} status`,
     `  ${program} rotate servicebinding search-index --wait`,
     "  kubectl -n shop delete secret orders-db",

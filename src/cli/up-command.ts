@@ -15,6 +15,11 @@ export const upCommand: Command = {
     { name: "data-dir", value: "DIR", description: "Where state is kept across restarts.", default: ".keyturn" },
     { name: "ephemeral", description: "Keep nothing: everything is gone when it stops." },
     { name: "examples", description: "Start without the examples.", isOnByDefault: true },
+    {
+      name: "operator",
+      description: "Start without the operator, to run it yourself (keyturn operator --kubeconfig FILE).",
+      isOnByDefault: true,
+    },
     readyFileOption,
     {
       name: "port",

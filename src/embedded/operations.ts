@@ -199,8 +199,10 @@ export class Operations implements ObjectApi {
 
   #selection(definition: ResourceDefinition, query: { labelSelector?: string; fieldSelector?: string }): Predicate {
     const byLabel = labelSelector(query.labelSelector);
+    if (!query.fieldSelector) return byLabel;
     const byField = fieldSelector(query.fieldSelector, definition.selectableFields);
-    return (object) => byLabel(object) && byField(object);
+    // The fields are those of the version that is asked for, and objects may be stored in another one.
+    return (object) => byLabel(object) && byField(present(definition, object));
   }
 
   /** Which state a list reads; `revision` undefined means the present one. */

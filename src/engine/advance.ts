@@ -41,10 +41,14 @@ export function advance(state: State, change: Change): State {
     case "retire":
       return { ...state, retired: withRetired(state.retired, change.keys) };
     case "rebase":
-      return state.active ? { ...state, active: { ...state.active, madeFrom: change.madeFrom } } : state;
+      return rebase(state, change);
     case "forget":
       return { ...state, retired: state.retired.filter((key) => !change.ids.includes(key.id)) };
   }
+}
+
+function rebase(state: State, { madeFrom, createdAt }: Extract<Change, { kind: "rebase" }>): State {
+  return state.active ? { ...state, active: { ...state.active, madeFrom, createdAt } } : state;
 }
 
 /** The request that stays when the pending key is activated: one that it does not fulfil. */

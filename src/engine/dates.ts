@@ -1,5 +1,5 @@
 import { MAX_INSTANT, NEVER } from "../base/instant.ts";
-import type { ActiveKey, Policy, RetiredCause, RetiredKey } from "./model.ts";
+import type { ActiveKey, Policy, RetiredCause, RetiredKey, SeenKey } from "./model.ts";
 
 /**
  * When a key is due to be replaced, and when a replaced one may go. Pure sums over milliseconds; a day is 24 hours here,
@@ -9,6 +9,9 @@ const SECOND_MS = 1000;
 
 /** How long a key lives on when it was replaced by force and no policy promises anything. */
 export const DEFAULT_FORCED_OVERLAP_MS = 24 * 3_600_000;
+
+/** How long a key may be ill before another one takes its place. */
+export const DEFAULT_ILL_GRACE_MS = 10 * 60_000;
 
 /** Keys that nobody ever used. */
 const UNUSED: ReadonlySet<RetiredCause> = new Set<RetiredCause>(["duplicate", "abandoned"]);
@@ -45,6 +48,11 @@ export function deletionInstant(policy: Pick<Policy, "ttlMs">, key: RetiredDates
   if (AT_ONCE.has(key.cause)) return wholeSecond(key.replacedAt);
   const endOfLife = policy.ttlMs === undefined ? key.deletionAt : key.createdAt + policy.ttlMs;
   return wholeSecond(Math.max(endOfLife, key.replacedAt + key.overlapMs));
+}
+
+/** When a key has been ill for too long; `NEVER` for one that no other would be better than. */
+export function illnessEnds(policy: Pick<Policy, "illGraceMs">, key: Pick<SeenKey, "illSince" | "isHindered">): number {
+  return key.illSince === undefined || key.isHindered ? NEVER : key.illSince + policy.illGraceMs;
 }
 
 /** Whether an instant has come. `NEVER` never does. */

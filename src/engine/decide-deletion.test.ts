@@ -86,6 +86,11 @@ const table: readonly [reason: string, given: Partial<Departure>, step: Departur
     { policy: "orphan", state: pending, outside: [seen("id-2", 2)] },
     { kind: "remove", ids: ["id-2"] },
   ],
+  [
+    "orphan: the active key stays though it is ill, one that never worked does not",
+    { policy: "orphan", outside: [{ ...seen("id-1", 1, "creating"), illSince: NOW }, seen("stuck", 0, "creating")] },
+    { kind: "unmark", ids: ["id-1"] },
+  ],
 ];
 
 for (const [reason, given, step] of table) {

@@ -1,3 +1,4 @@
+import { isUnused } from "./dates.ts";
 import type { SeenKey, State } from "./model.ts";
 
 /**
@@ -37,7 +38,7 @@ export function decideDeletion(departure: Departure): DepartureStep {
   if (!outside) return { kind: "look" };
   const ours = outside.filter((key) => key.sequence !== undefined);
   const isPending = (key: SeenKey): boolean => state.pending !== undefined && key.sequence === state.pending.sequence;
-  const kept = policy === "orphan" ? ours.filter((key) => !isPending(key) && key.state === "ready") : [];
+  const kept = policy === "orphan" ? ours.filter((key) => !isPending(key) && isWorthKeeping(state, key)) : [];
   if (kept.length > 0) return { kind: "unmark", ids: kept.map((key) => key.id) };
   const isLast = (key: SeenKey): boolean => isPending(key) || key.id === state.active?.id;
   const retired = ours.filter((key) => !isLast(key));
@@ -48,4 +49,10 @@ export function decideDeletion(departure: Departure): DepartureStep {
   if (state.pending && now < departure.settledAt)
     return { kind: "wait", until: departure.settledAt, reason: "Settling" };
   return { kind: "release" };
+}
+
+/** What works; and what somebody used while it did, since it may again. */
+function isWorthKeeping({ active, retired }: State, { id, state, illSince }: SeenKey): boolean {
+  if (state !== "creating" || illSince === undefined) return state === "ready";
+  return id === active?.id || retired.some((key) => key.id === id && !isUnused(key));
 }

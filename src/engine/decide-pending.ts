@@ -1,7 +1,7 @@
-import { overlapOf } from "./dates.ts";
+import { illnessEnds, overlapOf } from "./dates.ts";
 import { intend, nextPending, requestOf } from "./intend.ts";
-import type { Decision, Observation, Pending, RetiredKey, SeenKey, Situation } from "./model.ts";
-import { nextLook } from "./next-look.ts";
+import type { Decision, KnownKey, Observation, Pending, Reason, RetiredKey, SeenKey, Situation } from "./model.ts";
+import { lookAgain } from "./next-look.ts";
 import { seenKeys } from "./seen-keys.ts";
 
 /** How long to wait for clocks to agree before looking at them again. */
@@ -30,7 +30,7 @@ export function decidePending(situation: Situation): Decision {
   const failed = own.find((key) => key.state === "failed");
   if (failed) return removeFailed(situation, failed.id);
   const making = own.find((key) => key.state === "creating");
-  if (making) return whileMaking(situation, pending, making.id);
+  if (making) return whileMaking(situation, pending, making);
   const isNameTaken = (observation.outside ?? []).some(
     (key) => key.name === pending.name && (key.sequence === undefined || key.state === "deleting"),
   );
@@ -77,35 +77,43 @@ function chooseWinner(situation: Situation, own: readonly SeenKey[]): SeenKey | 
 function withWinner(situation: Situation, pending: Pending, { id, name, createdAt }: SeenKey): Decision {
   const { observation, policy, surroundings } = situation;
   const { now } = surroundings;
-  const unneeded = (cause: RetiredKey["cause"], replacedAt: number | undefined): RetiredKey => ({
-    id,
-    name,
-    createdAt: createdAt ?? pending.since,
-    retiredAt: now,
-    replacedAt,
-    overlapMs: 0,
-    deletionAt: now,
-    cause,
-  });
+  const key: KnownKey = { id, name, createdAt: createdAt ?? pending.since };
   if (observation.unreadable === id) {
-    // It goes only once a later key is published: somebody might hold it after all. One that was taken over had users
-    // before, who are given the time that every key's users are given.
-    const decision = intend(situation, nextPending(situation), "CredentialsUnavailable");
     const isOlder = (createdAt ?? 0) < pending.since - CLOCK_TOLERANCE_MS;
     const isOwnMaking = !isOlder && pending.id !== id && situation.state.externalName !== id;
-    const overlapMs = overlapOf(policy);
-    const abandoned: RetiredKey = isOwnMaking
-      ? unneeded("abandoned", undefined)
-      : { ...unneeded("found", undefined), overlapMs, deletionAt: now + overlapMs };
-    return { ...decision, retire: [...decision.retire, abandoned] };
+    return giveUp(situation, key, { reason: "CredentialsUnavailable", isOwnMaking });
   }
   if (observation.ineffective === id) {
     const postponedUntil = now + Math.min(policy.frequencyMs, policy.forcedOverlapMs);
-    return { kind: "undo", retire: unneeded("duplicate", now), postponedUntil };
+    return { kind: "undo", retire: { ...unneeded(situation, key, "duplicate"), replacedAt: now }, postponedUntil };
   }
   // Without a Secret the recorded id decides who has won; it is compare-and-swap like everything else.
   if (!policy.publishes && pending.id !== id) return { kind: "recordId", id };
   return policy.publishes ? { kind: "publish", id } : conclude(situation, id);
+}
+
+/**
+ * The next key instead. This one goes only once that is published: somebody might hold it after all. One that was there
+ * before had users, who are given the time that every key's users are given.
+ */
+function giveUp(
+  situation: Situation,
+  key: KnownKey,
+  { reason, isOwnMaking }: { readonly reason: Reason; readonly isOwnMaking: boolean },
+): Decision {
+  const decision = intend(situation, nextPending(situation), reason);
+  const overlapMs = overlapOf(situation.policy);
+  const { now } = situation.surroundings;
+  const retired: RetiredKey = isOwnMaking
+    ? unneeded(situation, key, "abandoned")
+    : { ...unneeded(situation, key, "found"), overlapMs, deletionAt: now + overlapMs };
+  return { ...decision, retire: [...decision.retire, retired] };
+}
+
+/** A key that nobody is to have: it goes once a later one is published. */
+function unneeded({ surroundings }: Situation, key: KnownKey, cause: RetiredKey["cause"]): RetiredKey {
+  const { now } = surroundings;
+  return { ...key, retiredAt: now, replacedAt: undefined, overlapMs: 0, deletionAt: now, cause };
 }
 
 /** A request that came meanwhile is fulfilled too, unless this key was there before it was intended. */
@@ -135,9 +143,23 @@ export const untilClocksAgree = ({ surroundings }: Situation): Decision => ({
   reason: "ClockSkewed",
 });
 
-function whileMaking({ surroundings }: Situation, pending: Pending, id: string): Decision {
+/**
+ * Where the outside says that the key is ill and it would by now be made from something else, it is given up: with what it
+ * was made from it may never get well. So is one that was there before it was intended (the status had been lost) and that
+ * has been ill for as long as an active one may be.
+ */
+function whileMaking(situation: Situation, pending: Pending, seen: SeenKey): Decision {
+  const { surroundings, policy } = situation;
+  const { id, name, createdAt, illSince } = seen;
   if (pending.id !== id) return { kind: "recordId", id };
-  return { kind: "wait", until: nextLook(pending.since, surroundings.now), reason: "KeyBeingMade" };
+  const key: KnownKey = { id, name, createdAt: createdAt ?? pending.since };
+  const isOwnMaking = !isFound(situation, id);
+  if (illSince !== undefined && pending.madeFrom !== surroundings.madeFrom)
+    return giveUp(situation, key, { reason: "SpecChanged", isOwnMaking });
+  const curedBy = isOwnMaking ? Infinity : illnessEnds(policy, seen);
+  if (curedBy <= surroundings.now) return giveUp(situation, key, { reason: "ActiveKeyIll", isOwnMaking });
+  const until = Math.min(lookAgain(surroundings, pending.since), curedBy);
+  return { kind: "wait", until, reason: "KeyBeingMade" };
 }
 
 /** A key whose id is known and that no list shows: asked for by id, because a list may lag behind. */
@@ -148,5 +170,5 @@ function withRecordedId(situation: Situation, pending: Pending, id: string): Dec
   if (asked.state === "ready") return withWinner(situation, pending, asked);
   if (asked.state === "failed") return removeFailed(situation, id);
   if (asked.state === "deleting") return intend(situation, nextPending(situation), "NameTaken");
-  return whileMaking(situation, pending, id);
+  return whileMaking(situation, pending, asked);
 }

@@ -162,6 +162,20 @@ const drifts: readonly Drift[] = [
     expect: (world) => assert.deepEqual([...world.outside.keys()], ["id-1"]),
   },
   {
+    reason:
+      "a key of the same intent where the active one is gone: it may be that one under another id, and has its time",
+    happens: (world) => {
+      world.make(1);
+      world.lost.add("id-1");
+      world.outside.delete("id-1");
+      world.driftCheckAt = world.now;
+    },
+    expect: (world) => {
+      const [twin] = keptUntil(world);
+      assert.deepEqual(twin, ["id-2", "found", 14 * DAY_MS]);
+    },
+  },
+  {
     reason: "a second key of the same intent that is in the Secret: it has users, who are given their time",
     happens: (world) => {
       world.secret = { keyId: world.make(1), sequence: 1, publishedAt: world.now };
@@ -319,7 +333,22 @@ const disturbances: readonly Disturbance[] = [
   },
   (world) => void (world.state.pending && world.make(world.state.pending.sequence)),
   (world) => void (world.state.pending && world.make(world.state.pending.sequence, { state: "failed" })),
+  (world) => {
+    for (const key of world.outside.values()) {
+      if (key.state === "ready") world.outside.set(key.id, { ...key, state: "creating", illSince: world.now });
+    }
+  },
+  (world) => getWell(world),
+  (world) => {
+    for (const key of world.outside.values()) world.outside.set(key.id, { ...key, createdAt: world.now });
+  },
 ];
+
+function getWell(world: EngineWorld): void {
+  for (const key of world.outside.values()) {
+    if (key.state === "creating") world.outside.set(key.id, { ...key, state: "ready", illSince: undefined });
+  }
+}
 
 test("whatever happens between any two steps, the promises hold, and in the end all is settled", () => {
   const step = fc.record({ disturbance: fc.option(fc.nat(disturbances.length - 1), { freq: 2 }) });
@@ -333,6 +362,7 @@ test("whatever happens between any two steps, the promises hold, and in the end 
         else world.perform(decision);
         assert.deepEqual(world.broken, [], world.log.join(" "));
       }
+      getWell(world);
       world.driftCheckAt = world.now;
       world.settle();
       world.driftCheckAt = Infinity;

@@ -1,9 +1,9 @@
-import { deletionInstant, isUnused, overlapOf, rotationInstant } from "./dates.ts";
+import { deletionInstant, illnessEnds, isUnused, overlapOf, rotationInstant } from "./dates.ts";
 import { decidePending, removeFailed, untilClocksAgree } from "./decide-pending.ts";
 import { foundKeys, intend, nextPending, requestOf } from "./intend.ts";
-import type { Decision, Pending, Reason, RetiredKey, SeenKey, Situation, WaitReason } from "./model.ts";
-import { nextLook } from "./next-look.ts";
-import { isKnownGone, seenKeys } from "./seen-keys.ts";
+import type { Decision, Pending, Policy, Reason, RetiredKey, SeenKey, Situation, State, WaitReason } from "./model.ts";
+import { lookAgain } from "./next-look.ts";
+import { isKnownGone, isSeen, seenKeys } from "./seen-keys.ts";
 
 /**
  * The rotation engine: from a policy, what the resource says and what was seen, to the one next step. A chain of named
@@ -49,13 +49,16 @@ const isPaused: Check = ({ surroundings }) => (surroundings.isPaused ? wait(Infi
 /** Nothing is made outside before the resource can no longer vanish unnoticed. */
 const finalizerFirst: Check = ({ state }) => (state.hasFinalizer ? undefined : { kind: "addFinalizer" });
 
-/** A live key with a higher sequence than the status knows: the status is from the past, and the key is the newest. */
+/**
+ * A live key with a higher sequence than the status knows: the status is from the past, and the key is the newest. One that
+ * does not work now may be the one that is published: it is waited for, not replaced by an older one.
+ */
 const statusFromThePast: Check = (situation) => {
   const { state, observation, surroundings } = situation;
   const proof = publishedLater(situation);
   if (proof) return proof;
   const newest = seenKeys(observation)
-    .filter((key) => key.state === "ready" && (key.sequence ?? 0) > state.sequence)
+    .filter((key) => isAlive(key) && (key.sequence ?? 0) > state.sequence)
     .sort((a, b) => (b.sequence ?? 0) - (a.sequence ?? 0) || (a.id < b.id ? -1 : 1))[0];
   if (newest?.sequence === undefined) return undefined;
   if (surroundings.isSkewed) return untilClocksAgree(situation);
@@ -104,6 +107,9 @@ const unknownKeys: Check = (situation) => {
   const unknown = unknownTo(situation, seenKeys(observation), state.active.id);
   const failed = unknown.find((key) => key.state === "failed");
   if (failed) return removeFailed(situation, failed.id);
+  const { id, name, sequence } = state.active;
+  const isTwin = unknown.some((key) => key.sequence === sequence && key.name === name);
+  if (isTwin && !isSeen(observation, id) && !observation.observed.has(id)) return { kind: "observe", id };
   const keys = foundKeys(situation, unknown.filter(isAlive), state.active);
   if (keys.length > 0 && situation.surroundings.isSkewed) return untilClocksAgree(situation);
   return keys.length > 0 ? { kind: "retire", keys } : undefined;
@@ -153,6 +159,18 @@ const activeKeyGone: Check = (situation) => {
   return isKnownGone(observation, id) ? intend(situation, nextPending(situation), "ActiveKeyGone") : undefined;
 };
 
+/** Other dates than those that a status can hold. */
+const DATE_TOLERANCE_MS = 1000;
+
+/** How old a key is, the outside knows best: a date in the status that is not that of the key was put there by somebody. */
+const wrongDate: Check = ({ state, observation }) => {
+  const { active } = state;
+  const createdAt = observation.outside?.find((key) => key.id === active?.id)?.createdAt;
+  if (!active || createdAt === undefined || Math.abs(createdAt - active.createdAt) <= DATE_TOLERANCE_MS)
+    return undefined;
+  return { kind: "rebase", madeFrom: active.madeFrom, createdAt };
+};
+
 /** From here on dates decide, or a new key would replace a working one: not while the clocks disagree. */
 const clockSkewed: Check = (situation) => (situation.surroundings.isSkewed ? untilClocksAgree(situation) : undefined);
 
@@ -168,7 +186,7 @@ const specChanged: Check = (situation) => {
   if (!state.active || state.active.madeFrom === madeFrom) return undefined;
   // Whoever lost the digest key must not see every key replaced for it, nor two with different ones fight over it.
   if (!surroundings.isComparable(state.active.madeFrom))
-    return situation.observation.outside ? { kind: "rebase", madeFrom } : undefined;
+    return situation.observation.outside ? { kind: "rebase", madeFrom, createdAt: state.active.createdAt } : undefined;
   if (surroundings.isFrozen) return undefined;
   return replace(situation, "SpecChanged");
 };
@@ -176,9 +194,24 @@ const specChanged: Check = (situation) => {
 const forced: Check = (situation) => {
   const { state, policy, surroundings } = situation;
   if (surroundings.isFrozen || requestOf(state)?.isCompromised !== false) return undefined;
-  const forcedKeys = state.retired.filter((key) => key.cause === "forced");
-  if (forcedKeys.length < policy.maxForced) return replace(situation, "Forced");
-  return undefined;
+  return mayGoEarly(state, policy) ? replace(situation, "Forced") : undefined;
+};
+
+/** Whether one more key may be replaced before it is due. */
+function mayGoEarly({ retired }: State, { maxForced }: Policy): boolean {
+  return retired.filter(({ cause }) => cause === "forced" || cause === "ill").length < maxForced;
+}
+
+/** When the active key has been ill for too long: as far as was seen. */
+function activeIllnessEnds({ policy, state, observation }: Situation): number {
+  return illnessEnds(policy, seenKeys(observation).find((key) => key.id === state.active?.id) ?? {});
+}
+
+/** A key that is ill is not one that is missing: it may get well again, and only if it does not is it replaced. */
+const activeKeyIll: Check = (situation) => {
+  const { policy, state, surroundings } = situation;
+  if (surroundings.isFrozen || surroundings.now < activeIllnessEnds(situation)) return undefined;
+  return mayGoEarly(state, policy) ? replace(situation, "ActiveKeyIll") : undefined;
 };
 
 const due: Check = (situation) => {
@@ -217,7 +250,7 @@ const expired: Check = (situation) => {
 /** Their deletion is under way outside: looked at again, soon at first, and no later than the next rotation. */
 function whileLeaving(situation: Situation, keys: readonly RetiredKey[]): Decision {
   const since = Math.max(...keys.map((key) => deletionInstant(situation.policy, key)));
-  return wait(Math.min(nextLook(since, situation.surroundings.now), nextRotation(situation)), "KeyBeingDeleted");
+  return wait(Math.min(lookAgain(situation.surroundings, since), nextRotation(situation)), "KeyBeingDeleted");
 }
 
 /**
@@ -249,10 +282,12 @@ const checks: readonly Check[] = [
   externalNameChanged,
   unknownKeys,
   activeKeyGone,
+  wrongDate,
   clockSkewed,
   compromised,
   specChanged,
   forced,
+  activeKeyIll,
   due,
   secretDamaged,
   expired,
@@ -264,7 +299,14 @@ export function nextInstant(situation: Situation): number {
   const { policy, state, surroundings } = situation;
   const deletions = surroundings.may.delete ? state.retired.map((key) => deletionInstant(policy, key)) : [];
   const again = requestOf(state)?.isCompromised ? (state.postponedUntil ?? Infinity) : Infinity;
-  return Math.min(nextRotation(situation), again, surroundings.driftCheckAt, ...deletions);
+  return Math.min(nextRotation(situation), nextCure(situation), again, surroundings.driftCheckAt, ...deletions);
+}
+
+/** When an ill key is replaced; not again and again for one that may not be. */
+function nextCure(situation: Situation): number {
+  const { state, surroundings } = situation;
+  const at = activeIllnessEnds(situation);
+  return at > surroundings.now && !surroundings.isFrozen && state.active && surroundings.may.create ? at : Infinity;
 }
 
 function nextRotation({ policy, state, surroundings }: Situation): number {

@@ -21,6 +21,7 @@ export class EngineWorld {
     ttlMs: 14 * DAY_MS,
     forcedOverlapMs: DAY_MS,
     maxForced: 5,
+    illGraceMs: 600_000,
     publishes: true,
   };
   state: State = {

@@ -40,7 +40,7 @@ const rhythm: fc.Arbitrary<Pick<Policy, "frequencyMs" | "ttlMs">> = fc
 
 const policy: fc.Arbitrary<Policy> = fc
   .tuple(rhythm, fc.boolean())
-  .map(([drawn, publishes]) => ({ ...drawn, publishes, forcedOverlapMs: DAY_MS, maxForced: 5 }));
+  .map(([drawn, publishes]) => ({ ...drawn, publishes, forcedOverlapMs: DAY_MS, maxForced: 5, illGraceMs: 600_000 }));
 
 const startAt = seconds(Date.UTC(2024, 1, 27), Date.UTC(2028, 2, 2));
 

@@ -11,6 +11,7 @@ import type {
   Situation,
   State,
 } from "./model.ts";
+import { isSeen } from "./seen-keys.ts";
 
 /** The first write of a rotation: what is to be made next, and what becomes of the key that was active. */
 export function nextPending({ state, surroundings }: Situation): Pending {
@@ -42,6 +43,8 @@ export function intend(situation: Situation, next: Pending, reason: Reason): Ext
 function causeOf(state: State, next: Pending, reason: Reason): RetiredCause {
   const request = requestOf(state);
   if (request?.isCompromised && next.fulfils === request.value) return "compromised";
+  if (reason === "ActiveKeyIll") return "ill";
+  if (reason === "ActiveKeyGone") return "gone";
   return reason === "Forced" ? "forced" : "rotated";
 }
 
@@ -59,17 +62,18 @@ function retiring(
  * Keys with our marks that the status does not know, as retired ones: leftovers of crashes, duplicates, of a restored
  * backup. A second key of the active one's own intent was never published, so nobody can be using it, unless the Secret
  * holds it. Its name must be the same too: under another name it is of another life of the resource, where it may have
- * been published.
+ * been published. And the active one must be there: else this may be what it was before a restore gave it another id.
  */
 export function foundKeys(
   { policy, surroundings, observation }: Situation,
   keys: readonly SeenKey[],
-  active: Pick<SeenKey, "name" | "sequence">,
+  active: Pick<SeenKey, "id" | "name" | "sequence">,
 ): readonly RetiredKey[] {
   const { now } = surroundings;
   return keys.map(({ id, name, createdAt, sequence }) => {
     const isPublished = id === observation.secret?.keyId;
-    const isDuplicate = sequence === active.sequence && name === active.name && !isPublished;
+    const isTwin = sequence === active.sequence && name === active.name;
+    const isDuplicate = isTwin && isSeen(observation, active.id) && !isPublished;
     const overlapMs = isDuplicate ? 0 : overlapOf(policy);
     const cause: RetiredCause = isDuplicate ? "duplicate" : "found";
     const key = { id, name, createdAt: createdAt ?? now, retiredAt: now, replacedAt: now, overlapMs, cause };

@@ -11,6 +11,8 @@ export interface Policy {
   readonly forcedOverlapMs: number;
   /** At most so many keys may be retired by force within one ttl. */
   readonly maxForced: number;
+  /** How long the active key may be ill, where the outside can tell, before another one takes its place. */
+  readonly illGraceMs: number;
   /** Whether there is a Secret to publish to; without one, activation counts as publication. */
   readonly publishes: boolean;
 }
@@ -28,7 +30,7 @@ export interface ActiveKey extends KnownKey {
   readonly madeFrom: string;
 }
 
-export type RetiredCause = "rotated" | "forced" | "compromised" | "duplicate" | "abandoned" | "found";
+export type RetiredCause = "rotated" | "forced" | "compromised" | "duplicate" | "abandoned" | "found" | "ill" | "gone";
 
 export interface RetiredKey extends KnownKey {
   readonly retiredAt: number;
@@ -82,6 +84,10 @@ export interface SeenKey {
   readonly state: "creating" | "ready" | "failed" | "deleting";
   /** Undefined: not ours. */
   readonly sequence: number | undefined;
+  /** Since when it is there and does not work; undefined when all is well, or nobody can tell. */
+  readonly illSince?: number | undefined;
+  /** What is wrong is not with the key itself: another one would fare no better. */
+  readonly isHindered?: boolean | undefined;
 }
 
 /** What this pass has found out so far; undefined means that it has not looked. */
@@ -124,6 +130,8 @@ interface Surroundings {
   readonly isComparable: (madeFrom: string) => boolean;
   /** What the resource lets us do outside. */
   readonly may: Permissions;
+  /** The outside tells when something has changed there: nobody has to ask again and again. */
+  readonly hearsOutside?: boolean;
   /** The name of the key with this sequence. */
   readonly nameOf: (sequence: number) => string;
 }
@@ -156,6 +164,7 @@ export type Reason =
   | "Compromised"
   | "SpecChanged"
   | "ActiveKeyGone"
+  | "ActiveKeyIll"
   | "ExternalNameChanged"
   | "StatusFromThePast"
   | "Adopted"
@@ -172,8 +181,11 @@ export type Decision =
   | { readonly kind: "observe"; readonly id: string }
   /** Take over the key that external-name points to, if it is there and nobody else's. */
   | { readonly kind: "adopt"; readonly id: string; readonly next: Pending }
-  /** The digest of what the active key was made from cannot be compared: that of now is written in its place. */
-  | { readonly kind: "rebase"; readonly madeFrom: string }
+  /**
+   * What the status says of the active key is put right: the digest of what it was made from where that cannot be
+   * compared, and when it was made where the outside says otherwise.
+   */
+  | { readonly kind: "rebase"; readonly madeFrom: string; readonly createdAt: number }
   /** Write the intent: what becomes of the active key, and which key is to be next. */
   | {
       readonly kind: "intend";

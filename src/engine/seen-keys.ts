@@ -6,6 +6,9 @@ export function seenKeys({ outside = [], observed }: Observation): readonly Seen
   return [...outside, ...asked.filter((key) => !outside.some((one) => one.id === key.id))];
 }
 
+export const isSeen = (observation: Observation, id: string): boolean =>
+  seenKeys(observation).some((key) => key.id === id);
+
 /** It was asked for in this pass, and is not there any more or will not be for long. */
 export function isKnownGone({ observed }: Observation, id: string): boolean {
   const asked = observed.get(id);

@@ -1,7 +1,9 @@
 import { serviceBinding } from "../api/btp/service-binding.ts";
+import { rotatingCredentialBinding } from "../api/cloudfoundry/rotating-credential-binding.ts";
 import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential-binding.ts";
 import { type CustomResource, OWNER_LABELS } from "../api/custom-resource.ts";
 import { millisecondsOf } from "../api/duration-rules.ts";
+import { rotatingResource } from "../api/keyturn/rotating-resource.ts";
 import type { KubeObject } from "../kube/objects.ts";
 
 /**
@@ -17,6 +19,8 @@ export interface RotatedKind {
   readonly rotation: string;
   /** What else the frequency may be called there. */
   readonly alias?: string;
+  /** Its schema wants a Secret to be named. */
+  readonly alwaysPublishes?: true;
 }
 
 export const rotatedKinds = {
@@ -26,6 +30,13 @@ export const rotatedKinds = {
     rotation: "spec.forProvider.rotation",
     alias: "interval",
   },
+  rotatingCredentialBindings: { resource: rotatingCredentialBinding, rotation: "spec.rotation", alias: "interval" },
+  rotatingResources: {
+    resource: rotatingResource,
+    rotation: "spec.rotation",
+    alias: "interval",
+    alwaysPublishes: true,
+  },
 } as const satisfies Readonly<Record<string, RotatedKind>>;
 
 /** For those of these kinds that rotate; for all that there are when nothing else is said. */
@@ -34,7 +45,7 @@ export const admissionPolicies = (kinds?: readonly CustomResource[]): readonly K
     .filter(({ resource }) => kinds?.includes(resource) ?? true)
     .flatMap(adviceFor);
 
-const validationsOf = (rotation: string) => [
+const rotationAdvice = (rotation: string) => [
   {
     expression: "!variables.rotates || variables.ttl != variables.frequency",
     message: `${rotation}.ttl equals frequency: the old key ends when the new one begins, and who uses it has no time to move over; make ttl longer than frequency`,
@@ -44,17 +55,29 @@ const validationsOf = (rotation: string) => [
     message: `${rotation}.ttl is more than twice the frequency: more than one retired key exists at a time`,
     messageExpression: `'${rotation}.ttl is more than twice the frequency: up to ' + string((variables.ttl - 1) / variables.frequency) + ' retired keys exist at a time; make ttl shorter unless the service allows that many'`,
   },
+];
+
+const secretAdvice = [
   {
     expression: "!has(object.spec.publishConnectionDetailsTo) || has(object.spec.writeConnectionSecretToRef)",
     message:
       "spec.publishConnectionDetailsTo is ignored, so nothing is published; name a Secret in spec.writeConnectionSecretToRef",
+  },
+  {
+    expression: "has(object.spec.publishConnectionDetailsTo) || has(object.spec.writeConnectionSecretToRef)",
+    message: "spec.writeConnectionSecretToRef names no Secret: the key is published nowhere, and nobody can use it",
   },
 ];
 
 const has = (field: string): string => `has(${field})`;
 
 /** The policy for one kind, and the binding that puts it to work. */
-export function adviceFor({ resource, rotation, alias }: RotatedKind): readonly [KubeObject, KubeObject] {
+export function adviceFor({
+  resource,
+  rotation,
+  alias,
+  alwaysPublishes,
+}: RotatedKind): readonly [KubeObject, KubeObject] {
   const { group, version, plural } = resource;
   const block = `object.${rotation}`;
   const frequency = `${block}.frequency`;
@@ -97,7 +120,7 @@ export function adviceFor({ resource, rotation, alias }: RotatedKind): readonly 
                 : `${has(frequency)} ? ${millisecondsOf(frequency)} : ${millisecondsOf(other)}`,
           },
         ],
-        validations: validationsOf(rotation),
+        validations: [...rotationAdvice(rotation), ...(alwaysPublishes ? [] : secretAdvice)],
       },
     },
     {

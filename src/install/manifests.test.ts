@@ -48,7 +48,8 @@ test("everything says that it is Keyturn's, and what has a namespace is in the o
 });
 
 test("nothing is granted by a wildcard, and no Secret or key can be read through another right", () => {
-  for (const rule of [...rulesOf("ClusterRole"), ...rulesOf("Role")]) {
+  const all = [...controllerNeeds.values()].flatMap(({ rules }) => rules);
+  for (const rule of [...rulesOf("ClusterRole"), ...rulesOf("Role"), ...all]) {
     const words = [...rule.apiGroups, ...rule.resources, ...rule.verbs];
     assert.ok(!words.includes("*"), JSON.stringify(rule));
     for (const verb of ["impersonate", "escalate", "bind", "deletecollection"]) {
@@ -83,6 +84,25 @@ test("the rights of the cloudfoundry controller are these", () => {
   ]);
 });
 
+test("the rights of the cloudfoundry-rotating controller are these: children are made and deleted, and not changed", () => {
+  assert.deepEqual(listed(controllerNeeds.get("cloudfoundry-rotating")?.rules ?? []), [
+    "cloudfoundry.crossplane.io rotatingcredentialbindings get,list,watch,update,patch",
+    "cloudfoundry.crossplane.io rotatingcredentialbindings/status update,patch",
+    "cloudfoundry.crossplane.io rotatingcredentialbindings/finalizers update",
+    "cloudfoundry.crossplane.io servicecredentialbindings get,list,watch,create,patch,delete",
+    " secrets get,list,watch,create,update,patch,delete",
+  ]);
+});
+
+test("for RotatingResources no child, no Secret and no other user is the operator's own to use", () => {
+  assert.deepEqual(listed(controllerNeeds.get("rotating-resource")?.rules ?? []), [
+    "keyturn.dev rotatingresources get,list,watch,update,patch",
+    "keyturn.dev rotatingresources/status update,patch",
+    "keyturn.dev rotatingresources/finalizers update",
+    "keyturn.dev rotationclasses get,list,watch",
+  ]);
+});
+
 test("what several controllers need is granted once, and advice is given for the kinds that are installed", () => {
   const whole = manifests({ ...OPTIONS, controllers: [...controllerNeeds.keys()] });
   const role = whole.find(({ kind }) => kind === "ClusterRole");
@@ -91,13 +111,19 @@ test("what several controllers need is granted once, and advice is given for the
   const advice = (all: readonly KubeObject[]): readonly string[] =>
     all.filter(({ kind }) => kind === "ValidatingAdmissionPolicy").map(({ metadata }) => metadata.name);
   assert.deepEqual(advice(items), ["advice.servicebindings.account.btp.sap.crossplane.io"]);
-  assert.deepEqual(advice(whole).slice(1), ["advice.servicecredentialbindings.cloudfoundry.crossplane.io"]);
+  assert.deepEqual(advice(whole).slice(1), [
+    "advice.servicecredentialbindings.cloudfoundry.crossplane.io",
+    "advice.rotatingcredentialbindings.cloudfoundry.crossplane.io",
+    "advice.rotatingresources.keyturn.dev",
+  ]);
 });
 
-test("the election is held in the operator's own namespace, over one Lease", () => {
+test("in its own namespace the operator has one Lease and one Secret", () => {
   assert.deepEqual(rulesOf("Role"), [
     { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
     { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: ["keyturn"], verbs: ["get", "update"] },
+    { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
+    { apiGroups: [""], resources: ["secrets"], resourceNames: ["keyturn-fingerprint-key"], verbs: ["get"] },
   ]);
   assert.equal(ofKind("Role").metadata.namespace, "somewhere");
 });

@@ -3,7 +3,7 @@ import { InvalidValue } from "../base/errors.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { admissionPolicies } from "./admission-policies.ts";
 import { operatorDeployment } from "./deployment.ts";
-import { controllerNeeds, electionRules, type PolicyRule, sharedRules } from "./permissions.ts";
+import { controllerNeeds, ownRules, type PolicyRule, sharedRules } from "./permissions.ts";
 
 /**
  * Everything that a cluster needs to run the operator, in the order in which it is applied: what others refer to comes
@@ -35,7 +35,7 @@ export function manifests({ namespace, image, controllers }: ManifestOptions): r
       eachOnce([...sharedRules, ...needs.flatMap(({ rules }) => rules)]),
       namespace,
     ),
-    ...grant("Role", own, electionRules(NAME), namespace),
+    ...grant("Role", own, ownRules(NAME), namespace),
     operatorDeployment({ ...own, image, controllers, lease: NAME }),
   ];
 }

@@ -1,8 +1,11 @@
 import { providerConfig as btpConfig } from "../api/btp/provider-config.ts";
 import { serviceBinding } from "../api/btp/service-binding.ts";
 import { providerConfig as cloudFoundryConfig } from "../api/cloudfoundry/provider-config.ts";
+import { rotatingCredentialBinding } from "../api/cloudfoundry/rotating-credential-binding.ts";
 import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential-binding.ts";
 import type { CustomResource } from "../api/custom-resource.ts";
+import { rotatingResource } from "../api/keyturn/rotating-resource.ts";
+import { rotationClass } from "../api/keyturn/rotation-class.ts";
 
 /**
  * What each controller needs of the cluster: its kinds, and its rights as RBAC rules. The least that works: nothing here
@@ -36,6 +39,9 @@ const managed = ({ group, plural }: CustomResource): readonly PolicyRule[] => [
   rule(group, [`${plural}/finalizers`], ["update"]),
 ];
 
+/** Connection Secrets may be in any namespace: the kinds are cluster-scoped and name it themselves. */
+const secrets = rule("", ["secrets"], [...READ, "create", "update", "patch", "delete"]);
+
 /** A managed kind with its ProviderConfig, and the kinds that its references mean. */
 const family = (kind: CustomResource, config: CustomResource, references: readonly PolicyRule[]): ControllerNeeds => ({
   kinds: [kind, config],
@@ -44,8 +50,7 @@ const family = (kind: CustomResource, config: CustomResource, references: readon
     // Held by a finalizer while something refers to it.
     rule(config.group, [config.plural], [...READ, "update", "patch"]),
     ...references,
-    // Connection Secrets may be in any namespace: the kinds are cluster-scoped and name it themselves.
-    rule("", ["secrets"], [...READ, "create", "update", "patch", "delete"]),
+    secrets,
   ],
 });
 
@@ -57,9 +62,30 @@ const cloudFoundry = family(serviceCredentialBinding, cloudFoundryConfig, [
   rule(serviceCredentialBinding.group, ["apps"], ["get", "list"]),
 ]);
 
+/** Its children are made, marked and deleted; what becomes of them is up to whoever's they are. */
+const cloudFoundryRotating: ControllerNeeds = {
+  kinds: [rotatingCredentialBinding],
+  rules: [
+    ...managed(rotatingCredentialBinding),
+    rule(serviceCredentialBinding.group, [serviceCredentialBinding.plural], [...READ, "create", "patch", "delete"]),
+    secrets,
+  ],
+};
+
+/**
+ * No right to any child, to any Secret, or to act as anybody: what RotatingResources do is done with the rights of
+ * ServiceAccounts, and whom the operator may act as is granted namespace by namespace (docs/rotating-resources.md).
+ */
+const rotatingResources: ControllerNeeds = {
+  kinds: [rotatingResource, rotationClass],
+  rules: [...managed(rotatingResource), rule(rotationClass.group, [rotationClass.plural], READ)],
+};
+
 export const controllerNeeds: ReadonlyMap<string, ControllerNeeds> = new Map([
   ["btp", btp],
   ["cloudfoundry", cloudFoundry],
+  ["cloudfoundry-rotating", cloudFoundryRotating],
+  ["rotating-resource", rotatingResources],
 ]);
 
 /** In the whole cluster, whatever is switched on. */
@@ -71,8 +97,10 @@ export const sharedRules: readonly PolicyRule[] = [
   { apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["get"] },
 ];
 
-/** In the operator's own namespace: the election. A name cannot be asked of a create. */
-export const electionRules = (lease: string): readonly PolicyRule[] => [
+/** In the operator's own namespace: the election, and the key of its fingerprints. A name cannot be asked of a create. */
+export const ownRules = (lease: string): readonly PolicyRule[] => [
   rule("coordination.k8s.io", ["leases"], ["create"]),
   { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: [lease], verbs: ["get", "update"] },
+  rule("", ["secrets"], ["create"]),
+  { apiGroups: [""], resources: ["secrets"], resourceNames: ["keyturn-fingerprint-key"], verbs: ["get"] },
 ];

@@ -233,6 +233,7 @@ class KubeClient implements Kube {
   async #send(scope: CallScope, call: Call): Promise<TransportResponse> {
     const headers: Record<string, string> = { accept: call.accept ?? JSON_TYPE, "user-agent": this.#options.userAgent };
     if (call.body !== undefined) headers["content-type"] = call.contentType ?? JSON_TYPE;
+    if (call.options?.as !== undefined) headers["impersonate-user"] = checkedUser(call.options.as);
     const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) };
     scope.signal.throwIfAborted();
     const sent = this.#options.transport.send({
@@ -284,7 +285,17 @@ function watchCall(type: ResourceType, options: WatchOptions): Call {
     ...(sendInitialEvents && { sendInitialEvents, resourceVersionMatch: "NotOlderThan" }),
   };
   const accept = options.metadataOnly ? ACCEPT_PARTIAL_OBJECT : JSON_TYPE;
-  return { method: "GET", path: resourcePath(type, { namespace, query }), accept, options: undefined };
+  const as = options.as === undefined ? undefined : { as: options.as };
+  return { method: "GET", path: resourcePath(type, { namespace, query }), accept, options: as };
+}
+
+/**
+ * No groups are sent along: the server then gives a ServiceAccount those it always has. An empty name would be no header at
+ * all, and the call would be made with the caller's own rights.
+ */
+function checkedUser(user: string): string {
+  if (/^[\x21-\x7e]+$/.test(user)) return user;
+  throw new BadRequest("the user to be impersonated has no name that a header can carry");
 }
 
 const writeQuery = (options: WriteOptions): Record<string, string | undefined> => ({

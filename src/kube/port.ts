@@ -44,6 +44,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Overrides the client's default time-out for this call. */
   readonly timeoutMs?: number;
+  /** The call is made with the rights of this user; whoever calls must have the right to impersonate it. */
+  readonly as?: string;
 }
 
 export interface ReadOptions extends CallOptions {
@@ -75,8 +77,7 @@ export interface ObjectList<T extends KubeObject = KubeObject> {
   readonly remainingItemCount?: number;
 }
 
-export interface WatchOptions extends Selection {
-  readonly signal?: AbortSignal;
+export interface WatchOptions extends Selection, Pick<CallOptions, "signal" | "as"> {
   readonly metadataOnly?: boolean;
   readonly resourceVersion?: string;
   readonly timeoutSeconds?: number;

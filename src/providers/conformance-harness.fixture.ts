@@ -50,8 +50,10 @@ type Fault =
 export interface ProviderHarness {
   readonly connection: Connection;
   readonly instanceId: string;
-  /** What is known of that instance. */
-  readonly instance: Omit<DescribedInstance, "id">;
+  /** What is known of that instance; or why nothing can be. */
+  readonly instance: Omit<DescribedInstance, "id"> | { readonly impossible: string };
+  /** Verbs that know the answer without asking anybody: nothing can go wrong with them. */
+  readonly asksNobody?: readonly (keyof Connection)[];
   /** The instance gets another name. */
   renameInstance(name: string): void | Promise<void>;
   /** Not the id of any instance, though it looks like one. */
@@ -138,7 +140,11 @@ export async function vanishes(harness: ProviderHarness, id: string): Promise<vo
 export function inWorld(
   start: Start,
   faults: readonly FaultName[],
-  run: (harness: ProviderHarness, set: (fault: FaultName, isOn: boolean) => Promise<void>) => Promise<void>,
+  run: (
+    harness: ProviderHarness,
+    set: (fault: FaultName, isOn: boolean) => Promise<void>,
+    context: TestContext,
+  ) => Promise<void>,
 ): (context: TestContext) => Promise<void> {
   return async (context) => {
     const harness = await start();
@@ -151,7 +157,7 @@ export function inWorld(
         const fault = harness.faults[name];
         if ("impossible" in fault) return context.skip(`${name}: ${fault.impossible}`);
       }
-      await run(harness, set);
+      await run(harness, set, context);
     } finally {
       await harness.stop();
     }
@@ -191,6 +197,10 @@ export async function failsWith(
   );
   return error;
 }
+
+/** Every verb that has to ask somebody. */
+export const asks = ({ asksNobody = [] }: ProviderHarness, verb: string): boolean =>
+  !asksNobody.some((one) => one === verb);
 
 /** Lets a call that is under way get as far as it can without time passing. */
 export const underWay = settle;

@@ -82,6 +82,12 @@ export interface OutsideKey {
   readonly createdAt?: number;
   /** `failed`: its creation failed; it has never worked and never will. */
   readonly state: "creating" | "ready" | "failed" | "deleting";
+  /** Since when it is there and does not work, where the system can tell; absent while all is well. */
+  readonly illSince?: number;
+  /** What is wrong is not with the key itself: another one would fare no better, so it is not replaced for that. */
+  readonly isHindered?: true;
+  /** What is wrong with it, or what it waits for, in the system's words; without key material. */
+  readonly complaint?: string;
   /** Absent: not marked by any Keyturn. */
   readonly marks?: Marks;
   /**

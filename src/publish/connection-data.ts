@@ -14,6 +14,8 @@ export type SecretLayout =
   | { readonly kind: "recursive" }
   /** The whole object as JSON under one key. */
   | { readonly kind: "bundle"; readonly key: string }
+  /** The credentials are a Secret, and stay what they are. */
+  | { readonly kind: "copy" }
   /** As SAP's libraries for Kubernetes read it: the credentials, what is known of the instance, and `.metadata`. */
   | { readonly kind: "sap-kubernetes"; readonly key?: string; readonly instance: InstanceDescription };
 
@@ -39,7 +41,7 @@ export class UnpublishableCredentials extends KeyturnError {
 
 export function connectionData(
   credentials: Readonly<Record<string, unknown>>,
-  layout: SecretLayout,
+  layout: Exclude<SecretLayout, { kind: "copy" }>,
 ): Readonly<Record<string, string>> {
   if (Object.keys(credentials).length === 0) throw new UnpublishableCredentials("the credentials are empty");
   const data = dataFor(credentials, layout);
@@ -63,7 +65,7 @@ const remedyFor = ({ kind }: SecretLayout): string =>
 
 function dataFor(
   credentials: Readonly<Record<string, unknown>>,
-  layout: SecretLayout,
+  layout: Exclude<SecretLayout, { kind: "copy" }>,
 ): Readonly<Record<string, string>> {
   if (layout.kind === "bundle") return { [layout.key]: JSON.stringify(credentials) };
   if (layout.kind === "sap-kubernetes") return withDescription(credentials, layout);
@@ -105,6 +107,16 @@ function leaves(value: unknown, path: readonly string[]): readonly Leaf[] {
   return entries.flatMap(([name, item]) => leaves(item, [...path, name]));
 }
 
+/** What the layout adds to the credentials. */
+const META_DATA: readonly Property[] = [
+  { name: "instance_name", format: "text" },
+  { name: "instance_guid", format: "text" },
+  { name: "plan", format: "text" },
+  { name: "label", format: "text" },
+  { name: "type", format: "text" },
+  { name: "tags", format: "json" },
+];
+
 interface Property {
   readonly name: string;
   readonly format: "text" | "json";
@@ -122,14 +134,7 @@ function withDescription(
           .map(([name, value]): Property => ({ name, format: typeof value === "string" ? "text" : "json" }))
           .sort((a, b) => (a.name < b.name ? -1 : 1))
       : [{ name: key, format: "json", container: true }];
-  const metaDataProperties: Property[] = [
-    { name: "instance_name", format: "text" },
-    { name: "instance_guid", format: "text" },
-    { name: "plan", format: "text" },
-    { name: "label", format: "text" },
-    { name: "type", format: "text" },
-    { name: "tags", format: "json" },
-  ];
+  refuseHidden(Object.keys(own), key);
   return {
     ...own,
     instance_name: instance.name,
@@ -138,6 +143,20 @@ function withDescription(
     label: instance.offering,
     type: instance.offering,
     tags: JSON.stringify(instance.tags),
-    ".metadata": JSON.stringify({ metaDataProperties, credentialProperties }),
+    ".metadata": JSON.stringify({ metaDataProperties: META_DATA, credentialProperties }),
   };
+}
+
+/** A value of the service's own that the layout would write over is a mistake that somebody has to know of. */
+function refuseHidden(own: readonly string[], key: string | undefined): void {
+  const taken = new Set([...META_DATA.map(({ name }) => name), ".metadata"]);
+  const hidden = own.filter((name) => taken.has(name)).sort();
+  if (hidden.length === 0) return;
+  const remedy =
+    key === undefined
+      ? "set spec.secretKey, so that all credentials go under one key"
+      : "choose another name in spec.secretKey";
+  throw new UnpublishableCredentials(
+    `the format sap-kubernetes has a key ${hidden.map(shown).join(" and ")} of its own, and so have the credentials: ${remedy}`,
+  );
 }

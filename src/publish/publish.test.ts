@@ -142,6 +142,23 @@ test("sap-kubernetes: the metadata keys and their description", () => {
   assert.deepEqual(whole.credentialProperties, [{ name: "all", format: "json", container: true }]);
 });
 
+test("sap-kubernetes: a key of the service's own is never written over", () => {
+  const table: readonly (readonly [Record<string, unknown>, string | undefined, RegExp])[] = [
+    [{ plan: canary, uri: "x" }, undefined, /has a key "plan" of its own, .*: set spec\.secretKey/],
+    [{ type: canary, tags: [canary] }, undefined, /a key "tags" and "type" of its own/],
+    [{ ".metadata": canary }, undefined, /a key "\.metadata" of its own/],
+    [{ uri: canary }, "label", /a key "label" of its own, .*: choose another name in spec\.secretKey/],
+  ];
+  for (const [given, key, message] of table) {
+    assert.throws(
+      () => connectionData(given, { kind: "sap-kubernetes", ...(key !== undefined && { key }), instance }),
+      (error) =>
+        error instanceof UnpublishableCredentials && message.test(error.message) && !inspect(error).includes(canary),
+    );
+  }
+  assert.ok(connectionData({ plan: "p" }, { kind: "sap-kubernetes", key: "all", instance }));
+});
+
 test("what cannot be published is refused by key, never by value", () => {
   const table: readonly (readonly [Record<string, unknown>, RegExp])[] = [
     [{}, /empty/],

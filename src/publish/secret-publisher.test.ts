@@ -4,7 +4,8 @@ import { Redacted } from "../base/redacted.ts";
 import { embeddedCluster } from "../embedded/embedded-cluster.fixture.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { Fingerprinter } from "./fingerprint.ts";
-import { SecretPublisher, secretType } from "./secret-publisher.ts";
+import { encodeTexts } from "./secret-data.ts";
+import { type SecretOwner, SecretPublisher, secretType } from "./secret-publisher.ts";
 
 const { signal } = new AbortController();
 const owner = { apiVersion: "example.org/v1", kind: "Widget", name: "orders", uid: "uid-1" };
@@ -15,7 +16,7 @@ test("data under another fingerprint key is believed and said to be unknown; an 
   const publisherOf = (byte: number) =>
     new SecretPublisher(kube, new Fingerprinter(new Redacted(new Uint8Array(32).fill(byte))));
   const [ours, others] = [publisherOf(1), publisherOf(2)];
-  const data = new Redacted({ password: "canary" });
+  const data = new Redacted(encodeTexts({ password: "canary" }));
   await ours.write(
     { address, owner, keyId: "k-1", sequence: 1, publishedAt: 0, layout: "flat", data, over: undefined },
     signal,
@@ -29,4 +30,23 @@ test("data under another fingerprint key is believed and said to be unknown; an 
   const body = { data: { password: Buffer.from("edited").toString("base64") } };
   await kube.patch<KubeObject>(secretType, address, { type: "merge", body });
   assert.deepEqual(await soundness(ours), [false, true]);
+});
+
+test("the former Secrets of an owner in a namespace are looked for there alone", async () => {
+  const { kube } = embeddedCluster();
+  const publisher = new SecretPublisher(kube, new Fingerprinter(new Redacted(new Uint8Array(32).fill(1))));
+  for (const namespace of ["default", "kube-system"]) {
+    await kube.create<KubeObject>(secretType, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { namespace, name: "former", labels: { "keyturn.dev/owner-uid": owner.uid } },
+    });
+  }
+  const found = async (whose: SecretOwner): Promise<readonly string[]> => {
+    const kept = { current: undefined, keyIds: new Set<string>() };
+    const former = await publisher.findFormer(whose, kept, signal);
+    return former.map(({ address }) => address.namespace);
+  };
+  assert.deepEqual(await found(owner), ["default", "kube-system"]);
+  assert.deepEqual(await found({ ...owner, namespace: "default" }), ["default"]);
 });

@@ -1,10 +1,11 @@
 import { backoff, KeyturnError } from "../base/errors.ts";
 import { formatInstant, parseInstant } from "../base/instant.ts";
 import type { Redacted } from "../base/redacted.ts";
-import { AlreadyExists, Conflict, NotFound } from "../kube/errors.ts";
+import { AlreadyExists, Conflict, Forbidden, Invalid, type KubeError, NotFound } from "../kube/errors.ts";
 import type { KubeObject, ObjectMeta, OwnerReference, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Fingerprinter } from "./fingerprint.ts";
+import { type SecretData, WRITABLE_TYPES } from "./secret-data.ts";
 
 export const secretType: ResourceType = {
   group: "",
@@ -39,6 +40,14 @@ class SecretNamespaceMissing extends KeyturnError {
   }
 }
 
+/** The API server does not let us make the Secret: a right, a quota, a name, a namespace on its way out. */
+class SecretRefused extends KeyturnError {
+  constructor({ namespace, name }: SecretAddress, cause: KubeError) {
+    const message = `the Secret ${namespace}/${name} of writeConnectionSecretToRef cannot be made: ${cause.message}`;
+    super("SecretRefused", message, { retry: backoff, cause });
+  }
+}
+
 /** What a Secret holds, without the credentials themselves. */
 export interface SecretContent {
   readonly resourceVersion: string;
@@ -47,6 +56,8 @@ export interface SecretContent {
   readonly publishedAt: number | undefined;
   /** How the data is laid out. */
   readonly layout: string | undefined;
+  /** A keyed digest of the data, as it says of itself. */
+  readonly fingerprint: string | undefined;
   /** The data is what its fingerprint says, and the owner is the one of now; false where somebody has edited it. */
   readonly isSound: boolean;
   /** The fingerprint is under our key; one under another says nothing of the data, which then counts as sound. */
@@ -55,7 +66,6 @@ export interface SecretContent {
 
 /** A Secret as it was read. */
 export interface PublishedSecret extends SecretContent {
-  readonly fingerprint: string | undefined;
   /** What others have put on it, and what cannot be changed: kept by a write over it. */
   readonly others: OthersMetadata;
 }
@@ -80,6 +90,8 @@ export interface SecretOwner {
   readonly uid: string;
   readonly kind: string;
   readonly name: string;
+  /** Where a kind with namespaces has it: its Secrets are nowhere else. */
+  readonly namespace?: string;
 }
 
 /** A Secret that its owner has left, as it was seen. */
@@ -112,12 +124,10 @@ export interface Publication {
   readonly sequence: number;
   readonly publishedAt: number;
   readonly layout: string;
-  readonly data: Redacted<Readonly<Record<string, string>>>;
+  readonly data: Redacted<SecretData>;
   /** The Secret as it was read; undefined when there was none. */
   readonly over: PublishedSecret | undefined;
 }
-
-const ALLOWED_TYPES: ReadonlySet<string> = new Set(["Opaque", "connection.crossplane.io/v1alpha1"]);
 
 /**
  * Reads and writes the Secrets that keys are published in: as a whole, by compare-and-swap, and only those that are ours.
@@ -157,10 +167,7 @@ export class SecretPublisher {
       publishedAt: parseInstant(annotations[SECRET_MARKS.publishedAt]),
       fingerprint,
       layout: annotations[SECRET_MARKS.layout],
-      isSound:
-        isOwned(secret, owner) &&
-        fingerprint !== undefined &&
-        (!isComparable || fingerprint === this.#fingerprinter.ofData(decode(secret))),
+      isSound: isOwned(secret, owner) && fingerprint !== undefined && !isEdited(secret, this.#fingerprinter),
       isComparable,
       others: othersMetadata(secret, owner),
     };
@@ -180,7 +187,8 @@ export class SecretPublisher {
 
   async #listOf(owner: SecretOwner, signal: AbortSignal): Promise<readonly MarkedSecret[]> {
     const labelSelector = `${SECRET_MARKS.ownerLabel}=${owner.uid}`;
-    const { items } = await this.#kube.list(secretType, { labelSelector, metadataOnly: true, signal });
+    const within = owner.namespace === undefined ? {} : { namespace: owner.namespace };
+    const { items } = await this.#kube.list(secretType, { ...within, labelSelector, metadataOnly: true, signal });
     return items.map(({ metadata }) => markedSecret(metadata));
   }
 
@@ -193,8 +201,24 @@ export class SecretPublisher {
     }
   }
 
-  fingerprintOf(data: Redacted<Readonly<Record<string, string>>>): string {
-    return this.#fingerprinter.ofData(data.reveal());
+  /**
+   * Makes sure that a Secret which is not there yet could be made, without making it: a key that nobody can be given must
+   * not be made either. Throws `SecretNamespaceMissing` and `SecretRefused`.
+   */
+  async ensureCreatable({ namespace, name }: SecretAddress, signal: AbortSignal): Promise<void> {
+    const secret: KubeObject = { apiVersion: "v1", kind: "Secret", type: "Opaque", metadata: { namespace, name } };
+    try {
+      await this.#kube.create(secretType, secret, { dryRun: true, signal });
+    } catch (error) {
+      if (error instanceof NotFound) throw new SecretNamespaceMissing(namespace, error);
+      if (error instanceof Forbidden || error instanceof Invalid) throw new SecretRefused({ namespace, name }, error);
+      // Somebody was faster: whoever publishes reads it first.
+      if (!(error instanceof AlreadyExists)) throw error;
+    }
+  }
+
+  fingerprintOf(data: Redacted<SecretData>): string {
+    return this.#fingerprinter.ofData(data.reveal().values);
   }
 
   /** Throws `Conflict` when the Secret has changed since it was read. */
@@ -216,6 +240,7 @@ export class SecretPublisher {
         sequence,
         publishedAt,
         layout,
+        fingerprint: this.fingerprintOf(publication.data),
         isSound: true,
         isComparable: true,
       };
@@ -231,8 +256,8 @@ export class SecretPublisher {
 
   #secretOf(publication: Publication): KubeObject {
     const { address, owner, keyId, sequence, publishedAt, layout, data } = publication;
-    const { type, labels, annotations, finalizers, ownerReferences } = publication.over?.others ?? NOBODYS;
-    const encoded = Object.entries(data.reveal()).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
+    const { labels, annotations, finalizers, ownerReferences } = publication.over?.others ?? NOBODYS;
+    const type = typeOf(publication);
     return {
       apiVersion: "v1",
       kind: "Secret",
@@ -245,13 +270,13 @@ export class SecretPublisher {
           [SECRET_MARKS.keyId]: keyId,
           [SECRET_MARKS.sequence]: String(sequence),
           [SECRET_MARKS.publishedAt]: formatInstant(publishedAt),
-          [SECRET_MARKS.fingerprint]: this.#fingerprinter.ofData(data.reveal()),
+          [SECRET_MARKS.fingerprint]: this.fingerprintOf(data),
           [SECRET_MARKS.layout]: layout,
         },
         ...(finalizers.length > 0 && { finalizers }),
         ownerReferences: [...ownerReferences, owner],
       },
-      data: Object.fromEntries(encoded),
+      data: data.reveal().values,
     };
   }
 }
@@ -261,9 +286,19 @@ export const PUBLISHED_SELECTOR: string = SECRET_MARKS.ownerLabel;
 
 /** What the metadata of a published Secret tells of it. */
 export function markedSecret(metadata: ObjectMeta): MarkedSecret {
-  const { namespace = "", name, uid = "", resourceVersion = "", annotations = {} } = metadata;
-  return { address: { namespace, name }, uid, resourceVersion, keyId: annotations[SECRET_MARKS.keyId] };
+  const { namespace = "", name, uid = "", resourceVersion = "" } = metadata;
+  return { address: { namespace, name }, uid, resourceVersion, keyId: keyIdOf(metadata) };
 }
+
+/** Whether the data is not what was published; one that is not ours, or under another fingerprint key, cannot be told. */
+export function isEdited(secret: KubeObject, fingerprinter: Fingerprinter): boolean {
+  const fingerprint = secret.metadata.annotations?.[SECRET_MARKS.fingerprint];
+  if (fingerprint === undefined || !fingerprinter.isComparable(fingerprint)) return false;
+  return fingerprint !== fingerprinter.ofData(dataOf(secret));
+}
+
+/** Which key a Secret holds, where it was published by us. */
+export const keyIdOf = ({ annotations = {} }: ObjectMeta): string | undefined => annotations[SECRET_MARKS.keyId];
 
 /** Whose Secret it says it is. */
 export const ownerUidOf = ({ labels = {} }: ObjectMeta): string | undefined => labels[SECRET_MARKS.ownerLabel];
@@ -275,7 +310,7 @@ export const ownerUidOf = ({ labels = {} }: ObjectMeta): string | undefined => l
 function refuseForeign(secret: KubeObject, owner: SecretOwner): void {
   const { labels = {}, ownerReferences = [], namespace, name } = secret.metadata;
   const type = typeof secret.type === "string" ? secret.type : "Opaque";
-  if (!ALLOWED_TYPES.has(type)) {
+  if (!WRITABLE_TYPES.has(type)) {
     throw new SecretNotOurs(
       `the Secret ${namespace}/${name} is of type ${type}, which is not written: choose another name`,
     );
@@ -314,9 +349,17 @@ function othersMetadata({ metadata, type }: KubeObject, owner: SecretOwner): Oth
 
 const isEmpty = (data: unknown): boolean => typeof data !== "object" || data === null || Object.keys(data).length === 0;
 
-function decode(secret: KubeObject): Readonly<Record<string, string>> {
-  const data = (secret.data ?? {}) as Readonly<Record<string, string>>;
-  return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [key, Buffer.from(String(value), "base64").toString()]),
-  );
+const dataOf = ({ data }: KubeObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries((data ?? {}) as object).map(([key, value]) => [key, String(value)]));
+
+/** A Secret keeps its type for life: what asks for another one does not fit into it. */
+function typeOf({ address, data, over }: Publication): string {
+  const { type = over?.others.type ?? "Opaque" } = data.reveal();
+  if (over && over.others.type !== type) {
+    const { namespace, name } = address;
+    throw new SecretNotOurs(
+      `the Secret ${namespace}/${name} is of type ${over.others.type}, and what it is to hold of type ${type}: delete it, or choose another name`,
+    );
+  }
+  return type;
 }

@@ -16,6 +16,8 @@ export interface ControllerSettings {
   readonly minFrequencyMs: number;
   /** How often each resource is compared with what is outside, though nothing asks for it. */
   readonly driftCheckMs: number;
+  /** How often children that nobody may watch are looked at. */
+  readonly childCheckMs: number;
   /** How often each provider configuration is searched for keys whose resource is gone. */
   readonly sweepMs: number;
   /** How long a create that nobody heard of may still land outside. */

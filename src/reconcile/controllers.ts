@@ -1,8 +1,12 @@
 import type { Controller } from "../runtime/controller.ts";
 import { createBtpFamily } from "./btp/btp-family.ts";
 import { createCloudFoundryFamily } from "./cloudfoundry/cloud-foundry-family.ts";
+import { createRotatingCredentialBindingFamily } from "./cloudfoundry/rotating-credential-binding-family.ts";
 import type { ControllerSettings } from "./controller-settings.ts";
 import { createFamilyController } from "./managed/family-controller.ts";
+import { ROTATING_RESOURCE } from "./parents/generic/generic-family.ts";
+import { createRotatingResourceController } from "./parents/generic/rotating-resource-controller.ts";
+import { createParentController } from "./parents/parent-controller.ts";
 
 export interface ControllerFactory {
   /** The name it is switched on with. */
@@ -14,4 +18,9 @@ export interface ControllerFactory {
 export const controllers: readonly ControllerFactory[] = [
   { name: "btp", create: (settings) => createFamilyController(createBtpFamily(settings), settings) },
   { name: "cloudfoundry", create: (settings) => createFamilyController(createCloudFoundryFamily(settings), settings) },
+  {
+    name: "cloudfoundry-rotating",
+    create: (settings) => createParentController(createRotatingCredentialBindingFamily(settings), settings),
+  },
+  { name: ROTATING_RESOURCE, create: createRotatingResourceController },
 ];

@@ -13,15 +13,18 @@ const definitions: ResourceType = {
   namespaced: false,
 };
 
-export async function installKinds(kube: Kube): Promise<void> {
+/** All kinds that there are, or those of one API group. */
+export async function installKinds(kube: Kube, group?: string): Promise<void> {
   for (const resource of customResources) {
+    if (group !== undefined && resource.group !== group) continue;
     const definition = JSON.parse(JSON.stringify(definitionOf(resource))) as KubeObject;
     await kube.create(definitions, definition);
   }
 }
 
 /** A kind of somebody else's, with any fields. */
-export async function installForeignKind(kube: Kube, { group, version, plural, kind }: ResourceType): Promise<void> {
+export async function installForeignKind(kube: Kube, type: ResourceType): Promise<void> {
+  const { group, version, plural, kind, namespaced } = type;
   const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   await kube.create<KubeObject>(definitions, {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -29,7 +32,7 @@ export async function installForeignKind(kube: Kube, { group, version, plural, k
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      scope: "Cluster",
+      scope: namespaced ? "Namespaced" : "Cluster",
       names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
       versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema: anything } }],
     },

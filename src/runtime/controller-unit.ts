@@ -18,6 +18,7 @@ export interface ControllerUnitOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** How many keys are worked on at a time; where there are lanes, in each of them. */
   readonly workers: number;
   /** Asked before every key: a process that was paused finds out here that somebody else leads by now. */
   readonly mayWork: () => boolean;
@@ -29,6 +30,9 @@ export interface ControllerUnitOptions {
     readonly watch: (probe: WatchProbe) => WatchObserver;
   };
 }
+
+/** So many lanes may be full at a time, before those in the others have to wait. */
+const FULL_LANES = 8;
 
 interface Watched {
   readonly watch: Watch;
@@ -55,7 +59,9 @@ export class ControllerUnit {
     this.#options = options;
     const logger = options.logger.with({ controller: controller.name });
     this.#logger = logger;
-    this.#queue = new WorkQueue({ clock, random, observer: observers.queue });
+    const { laneOf } = controller;
+    const lanes = laneOf && { laneOf, laneWidth: options.workers };
+    this.#queue = new WorkQueue({ clock, random, observer: observers.queue, ...lanes });
     this.#dueTimes = new DueTimes({ clock, logger, onDue: (key) => this.#queue.add(key, "person") });
     this.#watched = controller.watches.map((watch) => this.#follow(watch));
     const cacheOf = <R>(watch: Watch<R>): ResourceCache<R> => {
@@ -71,7 +77,7 @@ export class ControllerUnit {
       clock,
       logger,
       observer: observers.workers,
-      count: options.workers,
+      count: options.workers * (lanes ? FULL_LANES : 1),
       // A kind that came into being is read whole before anything is decided on it.
       mayWork: () => options.mayWork() && this.isReady(),
     });

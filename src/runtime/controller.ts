@@ -13,6 +13,11 @@ import type { Reconcile } from "./workers.ts";
 export interface Controller {
   readonly name: string;
   readonly watches: readonly Watch[];
+  /**
+   * Whom work on a key may have to wait for, where there is somebody: keys of one lane do not keep those of another
+   * waiting. All the same to a controller that waits for nobody but the API server.
+   */
+  readonly laneOf?: (key: string) => string;
   /** Called once, when the caches exist. */
   readonly createReconcile: (context: ControllerContext) => Reconcile;
 }

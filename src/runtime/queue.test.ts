@@ -4,13 +4,13 @@ import fc from "fast-check";
 import { after, backoff, never, type RetryRule } from "../base/errors.ts";
 import { ManualClock } from "../base/manual-clock.ts";
 import { seededRandom } from "../base/random.ts";
-import { type Priority, type QueueObserver, type Work, WorkQueue } from "./queue.ts";
+import { type Priority, type Work, WorkQueue, type WorkQueueOptions } from "./queue.ts";
 
 const succeeded = { kind: "succeeded" } as const;
 const failed = (retry: RetryRule) => ({ kind: "failed", retry }) as const;
 const empty = { person: 0, drift: 0, delayed: 0, running: 0 };
 
-function newQueue(options: { observer?: QueueObserver; personBurst?: number } = {}): {
+function newQueue(options: Partial<Pick<WorkQueueOptions, "observer" | "personBurst" | "laneOf" | "laneWidth">> = {}): {
   clock: ManualClock;
   queue: WorkQueue;
 } {
@@ -85,6 +85,62 @@ describe("one at a time", () => {
     queue.add("a");
     assert.throws(() => queue.done("a", succeeded), /was given back but not taken/);
     assert.throws(() => queue.done("b", succeeded), /was given back but not taken/);
+  });
+});
+
+describe("lanes", () => {
+  const laneOf = (key: string): string => key.charAt(0);
+
+  test("a lane that is full is passed over, whatever the priority, until somebody leaves it", async () => {
+    const { queue } = newQueue({ laneOf, laneWidth: 2 });
+    for (const key of ["a1", "a2", "a3", "a4"]) queue.add(key, "person");
+    for (const key of ["b1", "b2"]) queue.add(key, "drift");
+    const taken = [await queue.take(), await queue.take(), await queue.take(), await queue.take()];
+    assert.deepEqual(
+      taken.map((work) => work?.key),
+      ["a1", "a2", "b1", "b2"],
+    );
+    assert.deepEqual(queue.depth, { ...empty, person: 2, running: 4 });
+    const next = queue.take();
+    queue.done("b1", succeeded);
+    queue.done("a2", succeeded);
+    assert.equal((await next)?.key, "a3");
+  });
+
+  test("a key that fails or comes again leaves its place to the next of its lane", async () => {
+    const { clock, queue } = newQueue({ laneOf, laneWidth: 1 });
+    queue.add("a1");
+    queue.add("a2");
+    assert.equal((await queue.take())?.key, "a1");
+    queue.add("a1");
+    queue.done("a1", failed(backoff));
+    assert.equal((await queue.take())?.key, "a2");
+    queue.done("a2", succeeded);
+    await clock.advance(10_000);
+    assert.equal((await queue.take())?.key, "a1");
+    queue.done("a1", succeeded);
+    assert.deepEqual(queue.depth, empty);
+  });
+
+  test("a key whose lane has changed meanwhile leaves the one that it was taken in", async () => {
+    let lane = "first";
+    const { queue } = newQueue({ laneOf: (key) => (key === "moves" ? lane : "first"), laneWidth: 1 });
+    queue.add("moves");
+    await queue.take();
+    lane = "second";
+    queue.add("stays");
+    queue.done("moves", succeeded);
+    assert.equal((await queue.take())?.key, "stays");
+  });
+
+  test("what stands in a full lane is forgotten at the end like everything else", async () => {
+    const { queue } = newQueue({ laneOf, laneWidth: 1 });
+    for (const key of ["a1", "a2"]) queue.add(key);
+    await queue.take();
+    const closed = queue.close();
+    queue.done("a1", succeeded);
+    await closed;
+    assert.deepEqual(queue.depth, empty);
   });
 });
 

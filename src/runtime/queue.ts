@@ -3,11 +3,13 @@ import type { RetryRule } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { type BackOff, defaultBackOff, retryDelayMs } from "./back-off.ts";
 import { KeyedHeap } from "./keyed-heap.ts";
+import { LaneHeap } from "./lane-heap.ts";
 
 /**
  * The keyed work queue between watch events and workers. A key is in it at most once, is never handed to two workers at
  * the same time, and when it is added while a worker has it, it is handed out again afterwards. Failed keys come back
- * after a pause that grows. Must not: know what a key stands for, or run anything itself.
+ * after a pause that grows. Keys may stand in lanes, of which each is only so wide: one in which the work takes for ever
+ * does not keep the others waiting. Must not: know what a key or a lane stands for, or run anything itself.
  *
  * Memory: there is one record per key that waits, runs or is to be tried again, and none for any other.
  */
@@ -50,11 +52,16 @@ export interface WorkQueueOptions {
   readonly backOff?: Partial<BackOff>;
   /** So many keys of priority "person" may go ahead of a waiting "drift" key; then one of those is taken. */
   readonly personBurst?: number;
+  /** Asked whenever a key becomes ready; all in one lane where absent. */
+  readonly laneOf?: (key: string) => string;
+  /** No more keys of one lane are handed out at a time; without end where absent. */
+  readonly laneWidth?: number;
   readonly observer?: QueueObserver;
 }
 
 interface Entry {
   state: "ready" | "running" | "delayed";
+  lane: string;
   priority: Priority;
   failures: number;
   /** Monotonic: since when it is ready, or running. */
@@ -73,8 +80,12 @@ export class WorkQueue {
   readonly #backOff: BackOff;
   readonly #personBurst: number;
   readonly #observer: QueueObserver;
+  readonly #laneOf: (key: string) => string;
+  readonly #laneWidth: number;
   readonly #entries = new Map<string, Entry>();
-  readonly #ready: Readonly<Record<Priority, KeyedHeap>> = { person: new KeyedHeap(), drift: new KeyedHeap() };
+  readonly #ready: Readonly<Record<Priority, LaneHeap>> = { person: new LaneHeap(), drift: new LaneHeap() };
+  /** How many keys of a lane are being worked on. */
+  readonly #busy = new Map<string, number>();
   readonly #delayed = new KeyedHeap();
   readonly #takers = new Set<(work: Work | undefined) => void>();
   readonly #idleWaiters: (() => void)[] = [];
@@ -90,6 +101,8 @@ export class WorkQueue {
     this.#backOff = { ...defaultBackOff, ...options.backOff };
     this.#personBurst = options.personBurst ?? 16;
     this.#observer = options.observer ?? {};
+    this.#laneOf = options.laneOf ?? (() => "");
+    this.#laneWidth = options.laneWidth ?? Infinity;
   }
 
   get depth(): QueueDepth {
@@ -141,6 +154,7 @@ export class WorkQueue {
     const entry = this.#entries.get(key);
     if (entry?.state !== "running") throw new Error(`queue: "${key}" was given back but not taken`);
     this.#running--;
+    this.#leave(entry.lane);
     this.#observer.finished?.(this.#clock.monotonic() - entry.sinceAt);
     if (this.#state === "closed") this.#entries.delete(key);
     else if (result.kind === "failed") this.#failed(key, entry, result.retry);
@@ -169,18 +183,17 @@ export class WorkQueue {
     this.#state = "closed";
     this.#forgetDelayed();
     for (const priority of ["person", "drift"] as const) {
-      for (let key = this.#ready[priority].pop(); key !== undefined; key = this.#ready[priority].pop()) {
-        this.#entries.delete(key);
-      }
+      for (const key of this.#ready[priority].clear()) this.#entries.delete(key);
     }
     this.#changed();
     return this.#whenIdle();
   }
 
   #newEntry(key: string, priority: Priority): Entry {
-    this.#ready[priority].set(key, this.#sequence++);
+    const lane = this.#laneOf(key);
+    this.#ready[priority].add(key, lane, this.#sequence++);
     const sinceAt = this.#clock.monotonic();
-    return { state: "ready", priority, failures: 0, sinceAt, floorAt: 0, again: undefined };
+    return { state: "ready", lane, priority, failures: 0, sinceAt, floorAt: 0, again: undefined };
   }
 
   #bringForward(key: string, entry: Entry): void {
@@ -190,9 +203,9 @@ export class WorkQueue {
       if (entry.floorAt > nowAt) this.#delayed.set(key, Math.min(entry.floorAt, this.#delayed.rankOf(key) ?? Infinity));
       else this.#makeReady(key, entry);
     } else if (entry.priority === "drift") {
-      this.#ready.drift.delete(key);
+      this.#ready.drift.delete(key, entry.lane);
       entry.priority = "person";
-      this.#ready.person.set(key, this.#sequence++);
+      this.#ready.person.add(key, entry.lane, this.#sequence++);
     }
   }
 
@@ -201,7 +214,8 @@ export class WorkQueue {
     entry.state = "ready";
     entry.sinceAt = this.#clock.monotonic();
     entry.again = undefined;
-    this.#ready[entry.priority].set(key, this.#sequence++);
+    entry.lane = this.#laneOf(key);
+    this.#ready[entry.priority].add(key, entry.lane, this.#sequence++);
   }
 
   #succeeded(key: string, entry: Entry): void {
@@ -260,15 +274,30 @@ export class WorkQueue {
     entry.state = "running";
     entry.sinceAt = nowAt;
     this.#running++;
+    this.#enter(entry.lane);
     this.#observer.taken?.(entry.priority, waitedMs);
     this.#observer.depthChanged?.(this.depth);
     return { key, priority: entry.priority, failures: entry.failures, waitedMs };
   }
 
   #nextPriority(): Priority {
-    if (this.#ready.drift.size === 0) return "person";
-    if (this.#ready.person.size === 0) return "drift";
+    if (!this.#ready.drift.isOpen) return "person";
+    if (!this.#ready.person.isOpen) return "drift";
     return this.#personInARow >= this.#personBurst ? "drift" : "person";
+  }
+
+  #enter(lane: string): void {
+    const busy = (this.#busy.get(lane) ?? 0) + 1;
+    this.#busy.set(lane, busy);
+    if (busy < this.#laneWidth) return;
+    for (const ready of Object.values(this.#ready)) ready.shut(lane);
+  }
+
+  #leave(lane: string): void {
+    const busy = (this.#busy.get(lane) ?? 0) - 1;
+    if (busy > 0) this.#busy.set(lane, busy);
+    else this.#busy.delete(lane);
+    for (const ready of Object.values(this.#ready)) ready.open(lane);
   }
 
   /** After any change: hands out what can be, sets the timer for the next retry, and tells who waits for the end. */

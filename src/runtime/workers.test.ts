@@ -120,6 +120,20 @@ describe("logging", () => {
     assert.deepEqual(seen, ["reconcile failed x", "reconcile failed y", "reconcile works again", "reconcile failed y"]);
     await workers.stop();
   });
+
+  test("what failed and is gone now is not said to work again", async () => {
+    const { clock, lines, queue, workers } = start(async () => {
+      if (lines.length === 0) throw fault(backoff, "x");
+      return { kind: "settled", isOver: true };
+    });
+    queue.add("a");
+    await clock.advance(10_000);
+    assert.deepEqual(
+      lines.map(({ message }) => message),
+      ["reconcile failed"],
+    );
+    await workers.stop();
+  });
 });
 
 describe("nothing kills the pool", () => {

@@ -10,8 +10,8 @@ import type { WorkQueue, WorkResult } from "./queue.ts";
  * on the same key. Must not: know what a reconcile does.
  */
 export type Outcome =
-  /** Nothing to do until something changes. */
-  | { readonly kind: "settled" }
+  /** Nothing to do until something changes; `isOver` where the object is gone, or was let go of. */
+  | { readonly kind: "settled"; readonly isOver?: true }
   /** Nothing to do before this instant (wall clock), unless something changes. */
   | { readonly kind: "recheck"; readonly at: number };
 
@@ -134,7 +134,7 @@ export class Workers implements HealthSource {
     try {
       const outcome = await this.#options.reconcile(key, this.#abort.signal);
       this.#keep(key, outcome);
-      this.#recovered(key);
+      this.#recovered(key, outcome);
       observer?.reconciled?.(outcome.kind, undefined, clock.monotonic() - running.startedAt);
       return { kind: "succeeded" };
     } catch (error) {
@@ -173,8 +173,9 @@ export class Workers implements HealthSource {
     if (!oldest.done) this.#lastErrors.delete(oldest.value);
   }
 
-  #recovered(key: string): void {
-    if (this.#lastErrors.delete(key)) this.#options.logger.info("reconcile works again", { key });
+  #recovered(key: string, outcome: Outcome): void {
+    const isOver = outcome.kind === "settled" && outcome.isOver === true;
+    if (this.#lastErrors.delete(key) && !isOver) this.#options.logger.info("reconcile works again", { key });
   }
 
   #watch(key: string): Running {

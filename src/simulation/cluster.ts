@@ -1,4 +1,4 @@
-import { definitionOf } from "../api/custom-resource.ts";
+import { type CustomResource, definitionOf } from "../api/custom-resource.ts";
 import { customResources } from "../api/custom-resources.ts";
 import { silentLogger } from "../base/logger.ts";
 import { type Random, seededRandom } from "../base/random.ts";
@@ -7,12 +7,14 @@ import type { Json } from "../embedded/json.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { createDirectKube } from "./direct-kube.ts";
+import { FAMILIES } from "./families/families.ts";
 import { VirtualClock } from "./virtual-clock.ts";
+import { storedAs } from "./watch-view.ts";
 
 const START_AT = Date.UTC(2025, 10, 5, 13, 14, 28);
 
 /** What a schedule leaves behind, and the next one must not find. */
-const USED_KINDS = ["secrets", "servicebindings", "providerconfigs", "events"];
+const USED_KINDS = ["secrets", "events", ...kindsOfFamilies().map(({ plural }) => plural)];
 
 /** Everything of a cluster that a schedule can change. */
 export interface ClusterState {
@@ -40,7 +42,7 @@ export class Cluster {
     this.kube = createDirectKube(this.server);
     const definitions = this.server.registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
     if (!definitions) throw new Error("the embedded API does not serve CustomResourceDefinitions");
-    for (const resource of customResources) {
+    for (const resource of kindsOfFamilies()) {
       const body = JSON.parse(JSON.stringify(definitionOf(resource))) as Json;
       this.server.objects.create(definitions, undefined, body, { fieldManager: "simulation" });
     }
@@ -66,6 +68,17 @@ export class Cluster {
     );
     return { objects, elapsedMs: this.clock.monotonic() };
   }
+}
+
+/** The kinds that the simulated worlds know. */
+function kindsOfFamilies(): readonly CustomResource[] {
+  const types = FAMILIES.flatMap((family) => {
+    const { kind, configType } = family.createManaged();
+    const parent = family.createParent?.();
+    return [kind.type, configType, ...(parent ? [parent.kind.type] : [])];
+  });
+  const names = new Set(types.map(storedAs));
+  return customResources.filter((resource) => names.has(storedAs(resource)));
 }
 
 /** As after a reset of its managedFields: nobody here reads them, and they cost more than the rest of a write. */

@@ -63,6 +63,7 @@ const bodyOf = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Js
 const contextOf = (options: WriteOptions | undefined): WriteContext => ({
   fieldManager: "keyturn",
   ...(options?.subresource !== undefined && { subresource: options.subresource }),
+  ...(options?.dryRun === true && { dryRun: true }),
 });
 
 function translated<T>(action: () => T): T {

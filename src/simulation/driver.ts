@@ -1,9 +1,10 @@
 import { KeyturnError } from "../base/errors.ts";
+import type { KubeObject } from "../kube/objects.ts";
 import type { Fault } from "./faults.ts";
-import { judgeRest } from "./judge-rest.ts";
+import { judgeRest, judgeStrays } from "./judge-rest.ts";
 import { type ActName, act, type Backup, takeBackup } from "./person.ts";
 import type { Call, Finish, Process } from "./process.ts";
-import { DRIFT_CHECK_MS, RESOURCE } from "./scene.ts";
+import { DRIFT_CHECK_MS } from "./scene.ts";
 import type { World } from "./world.ts";
 
 /** What happens at one call. */
@@ -37,13 +38,16 @@ interface Ended {
   readonly hasAsked: boolean;
   /** How long the queue lets it rest, by the clock of the process that said until when. */
   readonly restMs: number;
+  /** By true time, when the queue would come back to it though nothing has happened; Infinity where that is far away. */
+  readonly dueAt: number;
 }
 
-/** By the resource's name. */
+/** By what was reconciled. */
 type Round = Map<string, Ended>;
 
 const MAX_DISTURBED = 14;
-const MAX_TO_REST = 40;
+const MAX_LEADING = 40;
+const MAX_TO_REST = 80;
 const SOON_MS = 180_000;
 const LATE_MS = 60_000;
 const MAX_RIVAL_RECONCILES = 4;
@@ -65,6 +69,8 @@ export class Driver {
   #landings: number[] = [];
   #rival: { readonly process: Process; readonly pattern: number; moves: number; begun: number } | undefined;
   #hasCrashed = false;
+  /** Somebody else did something in this round. */
+  #isDisturbed = false;
   /** The last round of what was disturbed had nothing left to do. */
   #hasSettled = false;
   reconciles = 0;
@@ -89,34 +95,47 @@ export class Driver {
   }
 
   /** Reconciles without disturbance until nothing is left to do. */
-  async settle(leader = this.#leader): Promise<void> {
-    for (let attempt = 0; attempt < MAX_TO_REST; attempt++) {
-      const round = this.#begin();
-      for (const name of this.world.names) round.set(name, await this.#noted(() => this.#reconcile(leader, name)));
-      if (this.#isQuiet(round)) return;
-      this.#wait(round, attempt);
+  async settle(): Promise<void> {
+    if (!(await this.#isSettled(MAX_TO_REST))) this.world.judge.accuse("L1 does not come to rest");
+  }
+
+  async #isSettled(maxRounds: number): Promise<boolean> {
+    const round: Round = new Map();
+    for (let attempt = 0; attempt < maxRounds; attempt++) {
+      await this.#goRound(round, attempt, (key) => this.#reconcile(this.#leader, key));
+      if (this.#isQuiet(round)) return true;
+      this.#wait(round);
       await this.world.landLate(this.world.clock.now());
     }
-    this.world.judge.accuse("L1 does not come to rest");
+    return false;
+  }
+
+  /** So many rounds, undisturbed, whatever comes of them. */
+  async work(rounds: number): Promise<void> {
+    const round: Round = new Map();
+    for (let attempt = 0; attempt < rounds; attempt++) {
+      await this.#goRound(round, attempt, (key) => this.#reconcile(this.#leader, key));
+      this.#wait(round);
+    }
   }
 
   /** One reconcile after the other, with what the plan has in store at each call. */
   async play(): Promise<void> {
+    const round: Round = new Map();
     for (let attempt = 0; attempt < MAX_DISTURBED; attempt++) {
-      const round = this.#begin();
-      for (const name of this.world.names) round.set(name, await this.#noted(() => this.#reconcileDisturbed(name)));
+      await this.#goRound(round, attempt, (key) => this.#reconcileDisturbed(key));
       this.#hasSettled = this.#isQuiet(round);
       if (this.#hasSettled) break;
-      if (!this.#hasCrashed) this.#wait(round, attempt);
+      if (!this.#hasCrashed) this.#wait(round);
       await this.world.landLate(this.world.clock.now());
     }
     await this.#finish(this.#rival?.process);
   }
 
-  async #reconcileDisturbed(name: string): Promise<Finish | undefined> {
+  async #reconcileDisturbed(key: string): Promise<Finish | undefined> {
     const leader = this.#leader;
     this.reconciles++;
-    await leader.begin(name);
+    await leader.begin(key);
     while (leader.call && this.#leader === leader) {
       await this.#moveRival();
       await this.#disturb(leader, leader.call);
@@ -146,27 +165,28 @@ export class Driver {
   async #moveRival(): Promise<void> {
     const rival = this.#rival;
     if (!rival) return;
-    const { names } = this.world;
+    const { keys } = this.world;
     const steps = (rival.pattern >>> (2 * (rival.moves++ % 16))) & 3;
     for (let step = 0; step < steps; step++) {
       const { process } = rival;
       if (process.call) {
         this.world.traceCall(process, process.call, "none");
         await process.step();
-      } else if (rival.begun < MAX_RIVAL_RECONCILES * names.length) {
-        await process.begin(names[rival.begun++ % names.length] ?? RESOURCE);
+      } else if (rival.begun < MAX_RIVAL_RECONCILES * keys.length) {
+        await process.begin(keys[rival.begun++ % keys.length] ?? "");
       }
     }
   }
 
   /** Faults have stopped: everything must come to rest, stay there, and nothing may be left over. */
-  async recover(): Promise<void> {
+  async recover({ isMended = false }: { readonly isMended?: boolean | undefined } = {}): Promise<void> {
     const { world } = this;
     const { clock, watch } = this.#leader;
     const isCalm = this.#hasSettled && !this.#rival && clock.offsetMs === 0 && !watch.isBehind && !world.hasLate;
     clock.offsetMs = 0;
     watch.catchUp();
     world.mendOutside();
+    if (this.hasPersonActed || isMended) await this.person("mend");
     if (this.hasPersonActed) await this.person("unpause");
     if (!isCalm) await this.settle();
     await world.collectGarbage();
@@ -183,8 +203,14 @@ export class Driver {
     // What is being deleted outside by then is gone.
     world.clock.advance(LATE_MS);
     const finishes = await this.#lookOnceMore();
-    const [truth, secrets, now] = [world.truth(), world.storedSecrets(), world.clock.now()];
-    judgeRest({ judge: world.judge, truth, secrets, now, finishes });
+    const [secrets, now] = [world.storedSecrets(), world.clock.now()];
+    const owners = world.levels.flatMap(({ kind }) => world.stored(kind.type));
+    judgeStrays(world.judge, secrets, new Set(owners.map(({ metadata }) => metadata.uid ?? "")));
+    for (const { kind, judge, truth, ...level } of world.levels) {
+      const finishOf = (name: string): Finish | undefined => finishes.get(`${kind.type.kind} ${name}`);
+      const works = (secret: KubeObject): boolean => world.works(secret);
+      judgeRest({ ...level, judge, truth: truth(), secrets, now, works, finishOf });
+    }
   }
 
   /** By a process that remembers nothing, so that it has to look at everything: it must find nothing to write. */
@@ -193,17 +219,35 @@ export class Driver {
     this.#leader = world.start();
     this.#begin();
     const finishes = new Map<string, Finish | undefined>();
-    for (const name of world.names) finishes.set(name, await this.#reconcile(this.#leader, name));
+    for (const key of world.keys) finishes.set(key, await this.#reconcile(this.#leader, key));
     if (world.activity.writes > 0) world.judge.accuse("L1 does not stay at rest");
     if ([...finishes.values()].some((finish) => finish?.kind !== "outcome"))
       world.judge.accuse("L1 a reconcile at rest fails");
     return finishes;
   }
 
-  #begin(): Round {
+  /** Whatever is due, or may have been told of something: after a write or a crash that is everything. */
+  async #goRound(
+    round: Round,
+    attempt: number,
+    reconcile: (key: string) => Promise<Finish | undefined>,
+  ): Promise<void> {
+    const { world } = this;
+    const isAnyTold = world.activity.writes > 0 || this.#hasCrashed || this.#isDisturbed;
+    this.#begin();
+    const { keys } = world;
+    for (const key of round.keys()) if (!keys.includes(key)) round.delete(key);
+    for (const key of keys) {
+      const before = round.get(key);
+      const isDue = !before || isAnyTold || before.dueAt <= world.clock.now() || isUndone(before);
+      if (isDue) round.set(key, await this.#noted(attempt, () => reconcile(key)));
+    }
+  }
+
+  #begin(): void {
     this.world.activity = { writes: 0, requests: 0 };
     this.#hasCrashed = false;
-    return new Map();
+    this.#isDisturbed = false;
   }
 
   /** Nothing was written, nothing is to be looked at again soon, and nobody was asked who would be asked again untold. */
@@ -211,18 +255,18 @@ export class Driver {
     return this.world.activity.writes === 0 && [...round.values()].every(isOver);
   }
 
-  async #noted(reconcile: () => Promise<Finish | undefined>): Promise<Ended> {
+  async #noted(attempt: number, reconcile: () => Promise<Finish | undefined>): Promise<Ended> {
     const { requests } = this.world.activity;
     const finish = await reconcile();
     const hasAsked = this.world.activity.requests > requests;
     const isToBeSeenAgain = finish?.kind === "outcome" && finish.outcome.kind === "recheck";
     const restMs = isToBeSeenAgain ? finish.outcome.at - this.#leader.clock.now() : Infinity;
-    return { finish, hasAsked, restMs };
+    return { finish, hasAsked, restMs, dueAt: this.world.clock.now() + pauseAfter(finish, restMs, attempt) };
   }
 
-  async #reconcile(process: Process, name: string): Promise<Finish | undefined> {
+  async #reconcile(process: Process, key: string): Promise<Finish | undefined> {
     this.reconciles++;
-    await process.begin(name);
+    await process.begin(key);
     await this.#finish(process);
     return this.#finishOf(process);
   }
@@ -232,7 +276,10 @@ export class Driver {
     this.calls.push(call);
     if (this.#landings.some((at) => at === index)) await this.world.landLate();
     const perturbation = this.#plan(index, call);
-    if (perturbation) this.disturbances.push({ at: index, what: perturbation });
+    if (perturbation) {
+      this.disturbances.push({ at: index, what: perturbation });
+      this.#isDisturbed = true;
+    }
     const fault = perturbation?.kind === "fault" ? perturbation.fault : "none";
     this.world.traceCall(leader, call, fault);
     switch (perturbation?.kind) {
@@ -245,7 +292,8 @@ export class Driver {
         break;
       case "jump":
         leader.clock.offsetMs += perturbation.byMs;
-        this.world.judge.clockJumped();
+        this.hasTimePassed = true;
+        this.world.tell((judge) => judge.clockJumped());
         this.world.trace(`${leader.name}    its clock jumps by ${perturbation.byMs / 3_600_000} h`);
         break;
       case "stale":
@@ -278,12 +326,13 @@ export class Driver {
     const successor = world.start();
     this.#leader = successor;
     world.trace(`${first.name}    stands still; ${successor.name} leads`);
-    await this.settle(successor);
+    // What is wrong outside may last for as long as that: nobody has to come to rest.
+    await this.#isSettled(MAX_LEADING);
     const until = world.clock.now() + pauseMs;
     while (world.clock.now() < until) {
       world.clock.advance(Math.min(until - world.clock.now(), HOP_MS));
       await world.collectGarbage();
-      await this.settle(successor);
+      await this.#isSettled(MAX_LEADING);
     }
     if (returnsTo !== undefined) {
       this.hasPersonActed = true;
@@ -300,11 +349,11 @@ export class Driver {
   }
 
   /** Time passes as the queue would let it: until the first of the resources is to be looked at again. */
-  #wait(round: Round, attempt: number): void {
-    const hasWritten = this.world.activity.writes > 0;
-    const pauses = [...round.values()].map((ended) => pauseAfter(ended, hasWritten, attempt));
-    const pauseMs = Math.min(...pauses);
-    if (Number.isFinite(pauseMs)) this.world.clock.advance(pauseMs);
+  #wait(round: Round): void {
+    const ended = [...round.values()];
+    const isTold = this.world.activity.writes > 0 && ended.some(({ finish }) => finish?.kind === "outcome");
+    const waitMs = Math.min(...ended.map(({ dueAt }) => dueAt)) - this.world.clock.now();
+    if (!isTold && Number.isFinite(waitMs)) this.world.clock.advance(waitMs);
   }
 }
 
@@ -313,11 +362,12 @@ function isOver({ finish, hasAsked, restMs }: Ended): boolean {
   return finish.outcome.kind === "settled" || (!hasAsked && restMs > SOON_MS);
 }
 
-function pauseAfter({ finish, restMs }: Ended, hasWritten: boolean, attempt: number): number {
-  if (finish?.kind === "outcome") {
-    if (hasWritten) return 0;
-    return restMs <= SOON_MS ? restMs : Infinity;
-  }
+/** It asked somebody whom it would ask again: once more, and it must not. */
+const isUndone = (ended: Ended): boolean =>
+  ended.finish?.kind === "outcome" && ended.dueAt === Infinity && !isOver(ended);
+
+function pauseAfter(finish: Finish | undefined, restMs: number, attempt: number): number {
+  if (finish?.kind === "outcome") return restMs <= SOON_MS ? restMs : Infinity;
   const rule = finish?.error instanceof KeyturnError ? finish.error.retry : { kind: "backoff" as const };
   return rule.kind === "after" ? Math.max(rule.delayMs, 100) : Math.min(60_000, 1000 * 2 ** Math.min(attempt, 6));
 }

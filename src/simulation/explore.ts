@@ -1,16 +1,19 @@
 import { integerBetween, pick, type Random, seededRandom } from "../base/random.ts";
+import type { Tampering } from "./assembly.ts";
 import type { Cluster } from "./cluster.ts";
 import { AT_THE_END, type Disturbance, type Perturbation, type Plan } from "./driver.ts";
-import { HTTP_FAULTS, KUBE_FAULTS } from "./faults.ts";
-import { ACT_NAMES, type ActName } from "./person.ts";
+import { FAMILIES, familyOf } from "./families/families.ts";
+import type { Climate, Family } from "./families/family.ts";
+import { type Fault, HTTP_FAULTS, KUBE_FAULTS, WAIT_FAULTS } from "./faults.ts";
+import { type ActName, actsOf } from "./person.ts";
 import type { Call } from "./process.ts";
 import { DAY_MS } from "./scene.ts";
 import { runSchedule, type ScheduleResult } from "./schedule.ts";
-import { CLIMATES, STORIES, type Story } from "./stories.ts";
-import type { Climate, Tampering } from "./world.ts";
+import { type Story, storiesOf } from "./stories.ts";
 
 /** Where a schedule comes from: enough to run exactly this one again. */
 export interface Origin {
+  readonly family: string;
   readonly story: string;
   readonly climate: string;
   readonly seed: number;
@@ -25,8 +28,12 @@ export interface Finding {
 
 export interface Exploration {
   readonly cluster: Cluster;
-  readonly stories?: readonly Story[];
-  readonly climates?: readonly Climate[];
+  readonly families?: readonly Family[];
+  /** By name; all where nothing is said. */
+  readonly stories?: readonly string[] | undefined;
+  readonly climates?: readonly string[] | undefined;
+  /** Which of the scenes are this one's share. */
+  readonly isMine?: ((scene: number) => boolean) | undefined;
   readonly tampering?: Tampering | undefined;
   readonly onFinding: (finding: Finding) => void;
   /** What happens at the first call for which it has something, in every schedule of singles. */
@@ -50,6 +57,7 @@ const RESTORES: ReadonlySet<ActName> = new Set<ActName>([
 ]);
 
 function isFair(climate: Climate, what: Perturbation): boolean {
+  if (what.kind === "fault" && what.fault === "late") return !climate.isMarkedLater;
   const act = what.kind === "person" ? what.name : what.kind === "stale" ? what.unseen : undefined;
   return act === undefined || !RESTORES.has(act) || (climate.switches?.createdHiddenMs ?? 0) === 0;
 }
@@ -60,9 +68,15 @@ const RIVAL_PATTERNS: readonly number[] = [0x55555555, 0x0c0c0c0c, 0x03f00f3c, 0
 /** What the caches of an operator would have to know of, if it relied on them. */
 const UNSEEN: readonly ActName[] = ["deleteSecret", "moveSecret", "restoreStatus", "restoreSecret", "deleteResource"];
 
+const FAULTS: Readonly<Record<Call["port"], readonly Fault[]>> = {
+  kube: KUBE_FAULTS,
+  http: HTTP_FAULTS,
+  clock: WAIT_FAULTS,
+};
+
 /** Everything that can happen at this call. */
-function perturbationsAt(call: Call): readonly Perturbation[] {
-  const faults = call.port === "kube" ? KUBE_FAULTS : HTTP_FAULTS;
+function perturbationsAt(call: Call, family: Family): readonly Perturbation[] {
+  const faults = FAULTS[call.port];
   const late: readonly Perturbation[] =
     call.port === "http" && call.isWrite
       ? [2, 7, AT_THE_END].map((landsAfter) => ({ kind: "fault", fault: "late", landsAfter }))
@@ -72,7 +86,7 @@ function perturbationsAt(call: Call): readonly Perturbation[] {
       .filter((fault) => fault !== "conflict" || call.isWrite)
       .map((fault): Perturbation => ({ kind: "fault", fault })),
     ...late,
-    ...ACT_NAMES.map((name): Perturbation => ({ kind: "person", name })),
+    ...actsOf(family).map((name): Perturbation => ({ kind: "person", name })),
     ...[0, 3 * 60_000, 3 * DAY_MS, 15 * DAY_MS].map((pauseMs): Perturbation => ({ kind: "zombie", pauseMs })),
     { kind: "zombie", pauseMs: 15 * DAY_MS, returnsTo: "deleteSecret" },
     { kind: "zombie", pauseMs: 0, returnsTo: "deleteResource" },
@@ -95,15 +109,15 @@ const planOf =
 /** Every single disturbance at every call of every story. Says how many schedules were run. */
 export async function exploreSingles(exploration: Exploration): Promise<number> {
   const runner = new Runner(exploration);
-  for (const [story, climate] of scenes(exploration)) {
-    const base = { story: story.name, climate: climate.name, seed: 1 };
+  for (const scene of scenes(exploration)) {
+    const base = originIn(scene, 1);
     const { calls: plain } = await runner.run({ ...base, disturbances: [] }, true);
     const first = preludeIn(plain, exploration);
     const { calls } = first.length === 0 ? { calls: plain } : await runner.run({ ...base, disturbances: first }, true);
     for (const [at, call] of calls.entries()) {
       if (at <= (first[0]?.at ?? -1)) continue;
-      for (const what of perturbationsAt(call)) {
-        if (!isFair(climate, what) || exploration.isMeant?.(what) === false) continue;
+      for (const what of perturbationsAt(call, scene.family)) {
+        if (!isFair(scene.climate, what) || exploration.isMeant?.(what) === false) continue;
         await runner.run({ ...base, disturbances: [...first, { at, what }] });
         if (await runner.isEnough()) return runner.count;
       }
@@ -123,12 +137,12 @@ function preludeIn(calls: readonly Call[], { prelude }: Exploration): readonly D
 /** All pairs of crashes and lost answers at writing calls: the second is counted in the run that has the first. */
 export async function explorePairs(exploration: Exploration): Promise<number> {
   const runner = new Runner(exploration);
-  for (const [story, climate] of scenes(exploration)) {
-    const base = { story: story.name, climate: climate.name, seed: 1 };
+  for (const scene of scenes(exploration)) {
+    const base = originIn(scene, 1);
     const { calls } = await runner.run({ ...base, disturbances: [] }, true);
-    for (const first of harms(calls, 0)) {
+    for (const first of harms(calls, 0, scene.family)) {
       const { calls: further } = await runner.run({ ...base, disturbances: [first] });
-      for (const second of harms(further, first.at + 1)) {
+      for (const second of harms(further, first.at + 1, scene.family)) {
         await runner.run({ ...base, disturbances: [first, second] });
         if (await runner.isEnough()) return runner.count;
       }
@@ -137,10 +151,10 @@ export async function explorePairs(exploration: Exploration): Promise<number> {
   return runner.count;
 }
 
-function harms(calls: readonly Call[], from: number): readonly Disturbance[] {
+function harms(calls: readonly Call[], from: number, family: Family): readonly Disturbance[] {
   return calls.flatMap((call, at) =>
     at >= from && call.isWrite
-      ? perturbationsAt(call)
+      ? perturbationsAt(call, family)
           .filter(isCrashOrLoss)
           .map((what) => ({ at, what }))
       : [],
@@ -151,27 +165,47 @@ function harms(calls: readonly Call[], from: number): readonly Disturbance[] {
 export async function exploreSeeds(exploration: Exploration, seeds: Iterable<number>): Promise<number> {
   const runner = new Runner(exploration);
   for (const seed of seeds) {
-    const [story, climate] = sceneOf(seed, exploration);
-    await runner.run({ story: story.name, climate: climate.name, seed });
+    await runner.run(originIn(sceneOf(seed, exploration), seed));
     if (await runner.isEnough()) break;
   }
   return runner.count;
 }
 
-/** The scene that a seed means. */
-function sceneOf(seed: number, { stories = STORIES, climates = CLIMATES }: Partial<Exploration>): [Story, Climate] {
+/** Where schedules begin. */
+interface Choice {
+  readonly family: Family;
+  readonly story: Story;
+  readonly climate: Climate;
+}
+
+const originIn = ({ family, story, climate }: Choice, seed: number): Origin => ({
+  family: family.name,
+  story: story.name,
+  climate: climate.name,
+  seed,
+});
+
+const chosen = <T extends { readonly name: string }>(
+  all: readonly T[],
+  names: readonly string[] | undefined,
+): readonly T[] => all.filter(({ name }) => names?.includes(name) ?? true);
+
+/** The scene that a seed means: families as often as one another, whatever they have of stories. */
+function sceneOf(seed: number, { families = FAMILIES, stories, climates }: Partial<Exploration>): Choice {
   const random = seededRandom(seed);
-  return [pick(random, stories), pick(random, climates)];
+  const family = pick(random, families);
+  const story = pick(random, chosen(storiesOf(family), stories));
+  return { family, story, climate: pick(random, chosen(family.climates, climates)) };
 }
 
 /** Draws what happens at each call: mostly nothing, and not more than a few times in a schedule. */
-function drawnPlan(seed: number, climate: Climate): Plan {
+function drawnPlan(seed: number, family: Family, climate: Climate): Plan {
   const random = seededRandom(seed ^ 0x2bad);
   let left = integerBetween(random, 2, 4);
   const chance = 0.06 + random.next() * 0.25;
   return (_, call) => {
     if (left === 0 || random.next() >= chance) return undefined;
-    const what = draw(random, call);
+    const what = draw(random, perturbationsAt(call, family));
     if (!isFair(climate, what)) return undefined;
     left--;
     return what;
@@ -179,15 +213,19 @@ function drawnPlan(seed: number, climate: Climate): Plan {
 }
 
 /** Faults twice as often as people. */
-function draw(random: Random, call: Call): Perturbation {
-  const all = perturbationsAt(call);
+function draw(random: Random, all: readonly Perturbation[]): Perturbation {
   const faults = all.filter(({ kind }) => kind === "fault");
   const what = random.next() < 0.5 ? pick(random, faults) : pick(random, all);
   return what.kind === "rival" ? { ...what, pattern: integerBetween(random, 1, 0xffffffff) } : what;
 }
 
-function scenes({ stories = STORIES, climates = CLIMATES }: Exploration): readonly (readonly [Story, Climate])[] {
-  return stories.flatMap((story) => climates.map((climate) => [story, climate] as const));
+function scenes({ families = FAMILIES, stories, climates, isMine }: Exploration): readonly Choice[] {
+  const all = families.flatMap((family) =>
+    chosen(storiesOf(family), stories).flatMap((story) =>
+      chosen(family.climates, climates).map((climate) => ({ family, story, climate })),
+    ),
+  );
+  return all.filter((_, index) => isMine?.(index) ?? true);
 }
 
 const NOT_RUN: ScheduleResult = { violations: [], calls: [], disturbances: [], reconciles: 0 };
@@ -224,14 +262,12 @@ export async function replay(options: {
   readonly onTrace?: (line: string) => void;
 }): Promise<ScheduleResult> {
   const { origin, ...others } = options;
-  const story = STORIES.find(({ name }) => name === origin.story);
-  const climate = CLIMATES.find(({ name }) => name === origin.climate);
+  const family = familyOf(origin.family);
+  const [story] = chosen(storiesOf(family), [origin.story]);
+  const [climate] = chosen(family.climates, [origin.climate]);
   if (!story || !climate) throw new RangeError(`there is no story ${origin.story} or no climate ${origin.climate}`);
-  const plan = origin.disturbances ? planOf(origin.disturbances) : drawnPlan(origin.seed, climate);
-  return runSchedule({ ...others, story, climate, seed: origin.seed, plan });
+  const plan = origin.disturbances ? planOf(origin.disturbances) : drawnPlan(origin.seed, family, climate);
+  return runSchedule({ ...others, family, story, climate, seed: origin.seed, plan });
 }
 
-export const originOf = (seed: number): Origin => {
-  const [story, climate] = sceneOf(seed, {});
-  return { story: story.name, climate: climate.name, seed };
-};
+export const originOf = (seed: number): Origin => originIn(sceneOf(seed, {}), seed);

@@ -1,6 +1,7 @@
 import { Redacted } from "../base/redacted.ts";
 import { Conflict, type KubeError, TooManyRequests, Unavailable, Unreachable } from "../kube/errors.ts";
 import type { HttpResponse } from "../providers/http-port.ts";
+import type { Words } from "./families/family.ts";
 
 /** What can happen to one call of a process. */
 export type Fault =
@@ -53,6 +54,9 @@ export const HTTP_FAULTS: readonly Fault[] = [
   "withheld",
 ];
 
+/** What can happen to a process that only waits. */
+export const WAIT_FAULTS: readonly Fault[] = ["crashBefore", "crashAfter"];
+
 const EFFECTIVE: ReadonlySet<Fault> = new Set<Fault>(["none", "crashAfter", "lost", "malformed", "empty", "withheld"]);
 
 /** Whether the call reaches the other side now. */
@@ -88,28 +92,21 @@ const answer = (status: number, body: string, headers: Readonly<Record<string, s
   body: new Redacted(body),
 });
 
-const problem = (error: string): string => JSON.stringify({ error, description: "drawn by the simulation" });
-
-function withoutCredentials(real: HttpResponse): HttpResponse {
-  const { credentials: _, ...rest } = JSON.parse(real.body.reveal()) as Readonly<Record<string, unknown>>;
-  return { ...real, body: new Redacted(JSON.stringify(rest)) };
-}
-
 /** What an HTTP client gets in place of the answer; undefined where it gets none at all. */
-export function httpAnswerOf(fault: Fault, real: HttpResponse | undefined): HttpResponse | undefined {
+export function httpAnswerOf(fault: Fault, real: HttpResponse | undefined, words: Words): HttpResponse | undefined {
   switch (fault) {
     case "conflict":
-      return answer(409, problem("Conflict"));
+      return answer(409, words.problem("Conflict"));
     case "throttled":
-      return answer(429, problem("TooManyRequests"), { "retry-after": "7" });
+      return answer(429, words.problem("TooManyRequests"), { "retry-after": "7" });
     case "unavailable":
-      return answer(503, problem("ServiceUnavailable"));
+      return answer(503, words.problem("ServiceUnavailable"));
     case "malformed":
       return answer(real?.status ?? 200, '{"id":', real?.headers);
     case "empty":
       return answer(real?.status ?? 200, "");
     case "withheld":
-      return real && withoutCredentials(real);
+      return real && { ...real, body: new Redacted(words.withheld(real.body.reveal())) };
     case "unknownRoute":
       return answer(404, "404 Not Found: Requested route does not exist.\n", { "x-cf-routererror": "unknown_route" });
     default:

@@ -1,7 +1,7 @@
 import type { Cluster } from "./cluster.ts";
 import { type Exploration, exploreSeeds, exploreSingles, type Finding, replay } from "./explore.ts";
+import { familyOf } from "./families/families.ts";
 import type { Mutant } from "./mutants/mutant.ts";
-import { CLIMATES, STORIES } from "./stories.ts";
 
 export interface Hunt {
   readonly finding: Finding | undefined;
@@ -27,15 +27,28 @@ export async function hunt(mutant: Mutant, cluster: Cluster, maxSchedules = MAX_
     tampering: mutant.tampering,
     prelude: mutant.prelude,
     isMeant: mutant.focus,
-    stories: STORIES.filter(({ name }) => mutant.stories.includes(name)),
-    climates: CLIMATES.filter(({ name }) => (mutant.climates ?? ["calm"]).includes(name)),
+    families: [familyOf(mutant.family ?? "btp")],
+    stories: mutant.stories,
+    climates: mutant.climates ?? ["calm"],
     onFinding: (found) => suspects.push(found),
     isEnough: async (count) => {
       for (const suspect of suspects.splice(0)) if (!finding && (await isProof(suspect))) finding = suspect;
       return finding !== undefined || count >= maxSchedules;
     },
   };
+  if (mutant.schedule) return playOne(mutant, cluster);
   if (mutant.isRare) return { schedules: await exploreSeeds(exploration, seeds(maxSchedules)), finding };
   const schedules = await exploreSingles(exploration);
   return { finding, schedules };
+}
+
+/** In the first of its stories and climates. */
+async function playOne(mutant: Mutant, cluster: Cluster): Promise<Hunt> {
+  const { family = "btp", stories, climates = ["calm"], schedule, tampering, baseline } = mutant;
+  const [story = "", climate = ""] = [stories[0], climates[0]];
+  const origin = { family, story, climate, seed: 1, ...schedule };
+  const { violations } = await replay({ origin, cluster, tampering });
+  const plain = await replay({ origin, cluster, tampering: baseline });
+  const isCaught = violations.length > 0 && plain.violations.length === 0;
+  return { finding: isCaught ? { origin, violations } : undefined, schedules: 1 };
 }

@@ -1,10 +1,11 @@
 import { deletionInstant, overlapOf, rotationInstant } from "../engine/dates.ts";
 import type { KubeObject } from "../kube/objects.ts";
-import type { LiveBinding } from "../sandbox/service-manager/sandbox-service-manager.ts";
+import { ownerUidOf } from "../publish/secret-publisher.ts";
+import type { LiveKey } from "./families/family.ts";
 import type { Judge } from "./judge.ts";
 import type { Finish } from "./process.ts";
 import { CLUSTER_ID, DRIFT_CHECK_MS, FROZEN, PAUSED } from "./scene.ts";
-import { clusterOf, holderOf, isOurs, keyIdIn, type Subject, type Truth } from "./truth.ts";
+import { isOurs, keyIdIn, type Subject, type Truth } from "./truth.ts";
 
 /** What there is to be judged once nothing happens any more. */
 export interface Rest {
@@ -12,26 +13,49 @@ export interface Rest {
   readonly truth: Truth;
   readonly secrets: readonly KubeObject[];
   readonly now: number;
-  /** How the last reconcile of each resource ended, by name. */
-  readonly finishes: ReadonlyMap<string, Finish | undefined>;
+  works(secret: KubeObject): boolean;
+  /** Whether it is what this key gives now. */
+  holds(secret: KubeObject, id: string): boolean;
+  /** The instance that the spec of a resource means. */
+  instanceOf(object: KubeObject): string | undefined;
+  /** What else is wrong with the keys of a resource. */
+  flawsOf(subject: Subject): readonly string[];
+  /** How the last reconcile of a resource ended. */
+  finishOf(name: string): Finish | undefined;
 }
 
 /** Rotations may start so much late. */
 const LATENESS_MS = 1000;
+/** Dates in a status are whole seconds. */
+const DATE_TOLERANCE_MS = 1000;
 
 /** What must hold once everything has come to rest. */
 export function judgeRest(rest: Rest): void {
   const { judge, truth } = rest;
-  const ours = [...truth.live.values()].filter((key) => clusterOf(key) === CLUSTER_ID);
-  const ownerless = ours.filter((key) => !truth.subjects.has(holderOf(key) ?? ""));
+  const keys = [...truth.live.values()];
+  const unmarked = keys.filter(({ id, cluster }) => cluster === undefined && !judge.isFree(id));
+  if (unmarked.length > 0) judge.accuse(`S4 ${unmarked.length} key(s) outside bear no marks`);
+  const ours = keys.filter(({ cluster }) => cluster === CLUSTER_ID);
+  const ownerless = ours.filter(({ holder = "" }) => !truth.subjects.has(holder));
   if (ownerless.length > 0) judge.accuse(`S4 the resource is gone, and ${ownerless.length} key(s) are left outside`);
   for (const subject of truth.subjects.values()) {
-    const keys = ours.filter((key) => holderOf(key) === subject.name);
-    judgeSubject(rest, subject, keys);
+    judgeSubject(
+      rest,
+      subject,
+      ours.filter(({ holder }) => holder === subject.name),
+    );
   }
 }
 
-function judgeSubject(rest: Rest, subject: Subject, keys: readonly LiveBinding[]): void {
+/** S4: no Secret of ours is left of a resource that is gone. */
+export function judgeStrays(judge: Judge, secrets: readonly KubeObject[], alive: ReadonlySet<string>): void {
+  for (const secret of secrets) {
+    if (isOurs(secret) && !alive.has(ownerUidOf(secret.metadata) ?? ""))
+      judge.accuse(`S4 the Secret ${secret.metadata.name} is left of nobody`);
+  }
+}
+
+function judgeSubject(rest: Rest, subject: Subject, keys: readonly LiveKey[]): void {
   const { judge, truth } = rest;
   const { state } = subject;
   if (state.isDeleting) {
@@ -44,40 +68,48 @@ function judgeSubject(rest: Rest, subject: Subject, keys: readonly LiveBinding[]
   // Whoever was retired later has not been asked for again since.
   const long = state.retired.filter(({ retiredAt }) => retiredAt < rest.now - 2 * DRIFT_CHECK_MS);
   if (long.some(({ id }) => !truth.live.has(id))) judge.accuse("L1 a key that is gone outside is still in the status");
-  if (isRefused(truth, subject)) return;
+  if (isRefused(rest, subject)) return;
   if (state.pending) judge.accuse("L1 an intent is still pending");
-  if (!state.active || !truth.live.get(state.active.id)?.credentialsWork) {
+  const active = truth.live.get(state.active?.id ?? "");
+  if (!state.active || !active?.credentialsWork) {
     judge.accuse("L1 there is no active key that works");
     return;
   }
+  if (Math.abs(active.createdAt - state.active.createdAt) > DATE_TOLERANCE_MS)
+    judge.accuse("L1 the status is wrong about when the active key was made");
   if (state.externalName !== state.active.id) judge.accuse("L1 external-name is not the active key");
   if (keys.some(({ id }) => judge.isOverdue(id))) judge.accuse("L1 a compromised key is still alive");
+  for (const flaw of rest.flawsOf(subject)) judge.accuse(flaw);
   judgeSecrets(rest, subject, state.active.id);
   judgeBound(rest, subject);
   judgeTiming(rest, subject);
 }
 
 /** A resource that asks for a key of somebody else's, or of another instance, gets none, and says so. */
-function isRefused({ live }: Truth, { state, name, object }: Subject): boolean {
-  const wanted = live.get(state.externalName ?? "");
+function isRefused({ truth, instanceOf }: Rest, { state, name, object }: Subject): boolean {
+  const wanted = truth.live.get(state.externalName ?? "");
   if (state.active || !wanted) return false;
-  const { forProvider } = object.spec as { readonly forProvider: { readonly serviceInstanceId?: string } };
-  const isForeign = holderOf(wanted) !== undefined && holderOf(wanted) !== name;
-  if (!isForeign && wanted.instanceId === forProvider.serviceInstanceId) return false;
+  const isForeign = wanted.holder !== undefined && wanted.holder !== name;
+  if (!isForeign && wanted.instanceId === instanceOf(object)) return false;
   return JSON.stringify(object.status ?? {}).includes("belongs to somebody else");
 }
 
-function judgeSecrets({ judge, truth, secrets }: Rest, { object, spec, policy }: Subject, activeId: string): void {
+function judgeSecrets(
+  { judge, truth, secrets, works, holds }: Rest,
+  { object, spec, policy }: Subject,
+  activeId: string,
+): void {
   if (!policy?.publishes) return;
   const own = secrets.filter(
     (secret) => isOurs(secret) && secret.metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid),
   );
   const secret = own.find(({ metadata }) => metadata.name === spec?.secret?.name);
-  if (!secret || !judge.works(secret)) {
+  if (!secret || !works(secret)) {
     judge.accuse("L1 the Secret does not work");
     return;
   }
-  if (keyIdIn(secret) !== activeId) judge.accuse("L1 the Secret does not hold the active key");
+  if (keyIdIn(secret) !== activeId || !holds(secret, activeId))
+    judge.accuse("L1 the Secret does not hold the active key");
   for (const one of own) {
     const keyId = keyIdIn(one);
     if (keyId !== undefined && !truth.live.has(keyId))
@@ -99,9 +131,9 @@ function judgeBound({ judge }: Rest, { policy, state }: Subject): void {
 }
 
 /** L2: woken up for what is due. Whoever is woken up for nothing again and again does not come to rest in the first place. */
-function judgeTiming({ judge, now, finishes }: Rest, subject: Subject): void {
+function judgeTiming({ judge, now, finishOf }: Rest, subject: Subject): void {
   const { name, object, policy, state } = subject;
-  const finish = finishes.get(name);
+  const finish = finishOf(name);
   if (!policy || !state.active || finish?.kind !== "outcome") return;
   const { annotations = {} } = object.metadata;
   if (annotations[PAUSED] === "true") return;

@@ -1,53 +1,76 @@
 import { overlapOf } from "../engine/dates.ts";
 import type { KubeObject } from "../kube/objects.ts";
-import type { LiveBinding } from "../sandbox/service-manager/sandbox-service-manager.ts";
-import type { Call, Process } from "./process.ts";
-import { CANARY, CLUSTER_ID, RESOURCE } from "./scene.ts";
-import { clusterOf, holderOf, keyIdIn, ownerNameOf, type Subject, sequenceOf, type Truth } from "./truth.ts";
+import type { LiveKey } from "./families/family.ts";
+import type { Call, Doer } from "./process.ts";
+import { CANARY, CLUSTER_ID, PAUSED, RESOURCE } from "./scene.ts";
+import { keyIdIn, ownerNameOf, type Subject, type Truth } from "./truth.ts";
 
 /** What the judge remembers by itself; of keys by their ids. */
 export interface Books {
   /** What each resource's Secret was last written with, by the resource's name. */
   readonly lastPublished: Map<string, string>;
+  /** What a Secret was last written with, by its address. */
+  readonly written: Map<string, { readonly data: string; readonly keyId: string }>;
   readonly publications: Set<string>;
+  /** When it was made what was published, by the key: a child may come to stand for another one later. */
+  readonly madeAt: Map<string, number>;
   readonly replacedAt: Map<string, number>;
   readonly overlaps: Map<string, number>;
   readonly compromised: Set<string>;
   /** Keys that the outside or a person took away. */
   readonly takenAway: Set<string>;
+  /** Keys whose marks were taken off on purpose. */
+  readonly setFree: Set<string>;
   /** How often a person did something that may call for a key of its own. */
   personActs: number;
   /** What was known has not been lost: which key is compromised, and all that a status tells. */
   isCompromiseKnown: boolean;
   isStatusKnown: boolean;
+  /** Nobody has taken away what tells where a key can be that has no marks yet: its finalizer, its instance. */
+  areUnmarkedFound: boolean;
 }
 
 const NO_BOOKS: Books = {
   lastPublished: new Map(),
+  written: new Map(),
   publications: new Set(),
+  madeAt: new Map(),
   replacedAt: new Map(),
   overlaps: new Map(),
   compromised: new Set(),
   takenAway: new Set(),
+  setFree: new Set(),
   personActs: 0,
   isCompromiseKnown: true,
   isStatusKnown: true,
+  areUnmarkedFound: true,
 };
 
 /** What the judge may look at. */
 export interface Court {
   readonly clock: { now(): number };
   readonly stepCount: number;
-  truth(): Truth;
   storedSecret(address: string): KubeObject | undefined;
-  /** What the service would say to these credentials now. */
-  authenticate(credentials: Readonly<Record<string, unknown>>): boolean;
+  /** Whether all that a consumer needs is in a Secret, and lets it in now. */
+  works(secret: KubeObject): boolean;
   trace(line: string): void;
 }
 
-const BINDING_PATH = /^\/v1\/service_bindings\/([^/?]+)$/;
+/** What one judge looks at: a kind, and the keys that its resources have. */
+export interface Bench {
+  readonly kind: string;
+  truth(): Truth;
+  /** The key that this call takes away, or that it changes. */
+  keyOf(call: Call, before: Truth): string | undefined;
+  /** Whether a process could know, by what it has read, that a key is not to be published as it is. */
+  isBad?(id: string, doer: Doer): boolean;
+  /** There are never two keys of one intent: their name is taken. */
+  readonly hasUniqueNames: boolean;
+  /** Where the Secret of a resource is that people lay hands on; undefined for one that they leave alone. */
+  touchable(owner: string): string | undefined;
+}
+
 const BASE64_CANARY = Buffer.from(CANARY).toString("base64").slice(0, 12);
-const COMPLETE = ["credentials", "hostname", "password", "port", "uri", "username"];
 
 /**
  * The oracles: looks at the true state of the world before and after every effect of an operator process, and says which
@@ -57,12 +80,14 @@ const COMPLETE = ["credentials", "hostname", "password", "port", "uri", "usernam
 export class Judge {
   readonly violations: string[] = [];
   readonly #court: Court;
+  readonly #bench: Bench;
   readonly #books: Books;
   #truth: Truth | undefined;
   #personStep = -1;
 
-  constructor(court: Court, books: Books = NO_BOOKS) {
+  constructor(court: Court, bench: Bench, books: Books = NO_BOOKS) {
     this.#court = court;
+    this.#bench = bench;
     this.#books = structuredClone(books);
   }
 
@@ -72,6 +97,14 @@ export class Judge {
 
   get personActs(): number {
     return this.#books.personActs;
+  }
+
+  /**
+   * A key without marks that has lost them on purpose, or that was made without and whose resource was taken away, or
+   * turned elsewhere, before it could be marked: nobody has to know of it.
+   */
+  isFree(id: string): boolean {
+    return this.#books.setFree.has(id) || !this.#books.areUnmarkedFound;
   }
 
   /** A compromised key that was replaced: nobody waits for its users. */
@@ -92,13 +125,18 @@ export class Judge {
     if (takenAway !== undefined) this.#books.takenAway.add(takenAway);
   }
 
+  /** Somebody takes our marks off a key. */
+  setFree(id: string): void {
+    this.#books.setFree.add(id);
+  }
+
   /**
    * Between its publication and the commit, the Secret alone tells that a key was published. Who takes that away there
    * leaves nobody who could know that it has users.
    */
   recordLost(): void {
     const last = this.#books.lastPublished.get(RESOURCE);
-    const active = this.#court.truth().subjects.get(RESOURCE)?.state.active?.id;
+    const active = this.#bench.truth().subjects.get(RESOURCE)?.state.active?.id;
     if (last !== undefined && active !== last) this.#books.publications.delete(last);
   }
 
@@ -106,6 +144,10 @@ export class Judge {
   statusLost(): void {
     this.#books.isStatusKnown = false;
     this.#books.isCompromiseKnown = false;
+  }
+
+  unmarkedLost(): void {
+    this.#books.areUnmarkedFound = false;
   }
 
   /** A date that a wrong clock wrote may keep a compromised key for longer. */
@@ -119,33 +161,70 @@ export class Judge {
   }
 
   before(call: Call): void {
-    if (call.isWrite) this.#truth = this.#court.truth();
+    if (!call.isWrite) return;
+    this.#truth = this.#bench.truth();
+    for (const subject of this.#truth.subjects.values()) {
+      this.#notDead(subject);
+      if (this.#bench.hasUniqueNames && this.personActs === 0) this.#notTwice(this.#truth, subject);
+    }
   }
 
-  after(process: Process, call: Call): void {
+  #notTwice({ live }: Truth, { name, state }: Subject): void {
+    const pending = state.pending?.sequence;
+    const own = [...live.values()].filter(({ holder, sequence }) => holder === name && sequence === pending);
+    if (own.length > 1) this.accuse(`S5 ${name} has ${own.length} keys of one intent`);
+  }
+
+  /** S1 at any time: what is in a Secret works for as long as it is what we wrote. */
+  #notDead({ object, state, spec }: Subject): void {
+    const address = `${spec?.secret?.namespace}/${spec?.secret?.name}`;
+    const secret = state.isDeleting || !spec?.secret ? undefined : this.#court.storedSecret(address);
+    const isOwn = secret?.metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid);
+    const { data, keyId = "" } = this.#books.written.get(address) ?? {};
+    if (!secret || !isOwn || data !== JSON.stringify(secret.data)) return;
+    if (this.#books.takenAway.has(keyId) || this.#court.works(secret)) return;
+    this.#books.written.delete(address);
+    // Nothing is done for what is paused, whatever becomes of its children.
+    if (object.metadata.annotations?.[PAUSED] !== "true")
+      this.accuse(`S1 the Secret ${address} holds a dead key: ${keyId}`);
+  }
+
+  after(doer: Doer, call: Call): void {
     const before = this.#truth;
     this.#truth = undefined;
     if (!call.isWrite || !before) return;
-    if (call.port === "http" && call.verb === "DELETE") this.#afterDelete(before, process, call);
+    const keyId = this.#bench.keyOf(call, before);
+    if (keyId !== undefined) this.#afterKeyChange(before, doer, { keyId, verb: call.verb });
     if (call.port === "http") return;
     const [kind, address = ""] = call.target.split(" ");
-    if (kind === "Secret") this.#afterSecretWrite(process, address);
-    if (kind === "ServiceBinding") this.#afterResourceWrite(before, address);
+    if (kind === "Secret") this.#afterSecretWrite(doer, address);
+    if (kind === this.#bench.kind) this.#afterResourceWrite(before, address);
   }
 
-  #afterSecretWrite(process: Process, address: string): void {
-    const now = this.#court.truth();
+  #afterKeyChange(before: Truth, doer: Doer, what: { readonly keyId: string; readonly verb: string }): void {
+    const { keyId, verb } = what;
+    if (verb.toUpperCase() === "DELETE") this.#afterDelete(before, doer, keyId);
+    else if (before.live.get(keyId)?.cluster === CLUSTER_ID && !this.#bench.truth().live.get(keyId)?.cluster)
+      this.setFree(keyId);
+  }
+
+  #afterSecretWrite(doer: Doer, address: string): void {
+    const now = this.#bench.truth();
     const secret = this.#court.storedSecret(address);
     if (!secret) {
-      this.#afterSecretRemoval(now, process, address);
+      this.#afterSecretRemoval(now, doer, address);
       return;
     }
     this.heard(JSON.stringify({ ...secret, data: undefined }));
-    const owner = ownerNameOf(secret);
+    const owner = ownerNameOf(secret, this.#bench.kind);
     if (owner === undefined) return;
     const keyId = keyIdIn(secret) ?? "";
-    const isExcused = this.#isExcused(process, owner);
-    if (!this.works(secret) && !this.#books.takenAway.has(keyId) && !isExcused) {
+    const isExcused = this.#isExcused(doer, owner);
+    if (this.#court.works(secret)) this.#books.written.set(address, { data: JSON.stringify(secret.data), keyId });
+    else this.#books.written.delete(address);
+    if (this.#bench.isBad?.(keyId, doer) && !isExcused)
+      this.accuse(`S1 the Secret of ${owner} was copied from a child that was not well: ${keyId}`);
+    if (!this.#court.works(secret) && !this.#books.takenAway.has(keyId) && !isExcused) {
       this.accuse(`S1 the Secret was written with a key that does not work: ${keyId}`);
     }
     const key = now.live.get(keyId);
@@ -168,13 +247,14 @@ export class Judge {
     }
     this.#books.replacedAt.delete(keyId);
     this.#books.publications.add(keyId);
+    this.#books.madeAt.set(keyId, now.live.get(keyId)?.createdAt ?? 0);
     this.#books.lastPublished.set(owner, keyId);
   }
 
   /** Only Secrets that a resource has left may go. */
-  #afterSecretRemoval({ subjects }: Truth, process: Process, address: string): void {
+  #afterSecretRemoval({ subjects }: Truth, doer: Doer, address: string): void {
     for (const subject of subjects.values()) {
-      if (isTarget(subject, address) && !subject.state.isDeleting && !this.#isExcused(process, subject.name))
+      if (isTarget(subject, address) && !subject.state.isDeleting && !this.#isExcused(doer, subject.name))
         this.accuse(`S1 the Secret ${address} was removed`);
     }
   }
@@ -182,28 +262,22 @@ export class Judge {
   /** A key that was replaced does not come back while its successor lives. */
   #notOlder({ live }: Truth, last: string, keyId: string): void {
     const [old, fresh] = [live.get(last), live.get(keyId)];
-    if (!old || !fresh || sequenceOf(fresh) >= sequenceOf(old)) return;
+    if (!old?.credentialsWork || !fresh || fresh.sequence >= old.sequence) return;
     this.accuse(`S1 an older key was published again: ${keyId} over ${last}`);
   }
 
-  /** Whether all that a consumer needs is in a Secret, and lets it in. */
-  works(secret: KubeObject): boolean {
-    const data = (secret.data ?? {}) as Readonly<Record<string, string>>;
-    const text = (key: string): string => Buffer.from(data[key] ?? "", "base64").toString();
-    if (COMPLETE.some((key) => text(key) === "")) return false;
-    const whole = JSON.parse(text("credentials")) as Readonly<Record<string, unknown>>;
-    const isWhole = Object.entries(whole).every(([key, value]) => String(value) === text(key));
-    return isWhole && this.#court.authenticate(whole);
-  }
-
   #afterResourceWrite(before: Truth, name: string): void {
-    const subject = this.#court.truth().subjects.get(name);
+    const subject = this.#bench.truth().subjects.get(name);
     if (subject) this.heard(JSON.stringify(subject.object));
     const old = before.subjects.get(name)?.state;
+    for (const { id, cause } of subject?.state.retired ?? []) {
+      const isNew = cause === "gone" && !old?.retired.some((key) => key.id === id);
+      if (isNew && before.live.get(id)?.credentialsWork) this.accuse(`S2 a key that works was taken for gone: ${id}`);
+    }
     const { externalName } = subject?.state ?? {};
     // Without a Secret, activation counts as publication.
     if (subject?.policy?.publishes === false && externalName !== undefined && externalName !== old?.externalName)
-      this.#noteKey(this.#court.truth(), { owner: name, keyId: externalName, isExcused: false });
+      this.#noteKey(this.#bench.truth(), { owner: name, keyId: externalName, isExcused: false });
     const active = old?.active?.id;
     if (active === undefined) return;
     if (old?.request?.isCompromised) this.#books.compromised.add(active);
@@ -212,31 +286,39 @@ export class Judge {
     if (!this.#books.overlaps.has(active)) this.#books.overlaps.set(active, overlapOf(subject.policy));
   }
 
-  #afterDelete(before: Truth, process: Process, call: Call): void {
-    const id = BINDING_PATH.exec(call.target)?.[1] ?? "";
-    const binding = before.live.get(id);
-    if (!binding) return;
-    if (clusterOf(binding) !== CLUSTER_ID) this.accuse(`S2 a key of somebody else was deleted: ${id}`);
-    const owner = before.subjects.get(holderOf(binding) ?? "");
-    if (!owner || owner.state.isDeleting || this.#isExcused(process, owner.name)) return;
+  #afterDelete(before: Truth, doer: Doer, id: string): void {
+    const key = before.live.get(id);
+    if (!key) return;
+    if (key.cluster !== CLUSTER_ID) this.accuse(`S2 a key of somebody else was deleted: ${id}`);
+    const owner = before.subjects.get(key.holder ?? "");
+    if (!owner || owner.state.isDeleting || this.#isExcused(doer, owner.name)) return;
     const holder = [...before.published].find(([, keyId]) => keyId === id)?.[0];
-    if (holder !== undefined && !this.#isUnseen(process, owner, holder))
+    if (holder !== undefined && !this.#isUnseen(doer, owner, holder))
       this.accuse(`S1 the key in the Secret ${holder} was deleted: ${id}`);
-    this.#notNeeded(owner, binding);
-    this.#inTime(owner, binding);
+    this.#notNeeded(owner, key);
+    this.#notTooSoon(before, owner, key);
+    this.#inTime(owner, key);
   }
 
-  #notNeeded({ state }: Subject, binding: LiveBinding): void {
-    const { id, credentialsWork, isReady } = binding;
+  #notNeeded({ state }: Subject, { id, credentialsWork, isReady, sequence }: LiveKey): void {
     if (state.active?.id === id && credentialsWork) this.accuse(`S2 the active key was deleted: ${id}`);
-    if (state.pending?.sequence === sequenceOf(binding) && credentialsWork && isReady) {
+    if (state.pending?.sequence === sequence && credentialsWork && isReady) {
       this.accuse(`S2 a key of the pending intent was deleted: ${id}`);
     }
   }
 
+  /** S3: whoever still means to publish a key has read another Secret than the one with its successor, and fails. */
+  #notTooSoon({ live, published }: Truth, { state, policy, spec }: Subject, { id, isReady }: LiveKey): void {
+    const active = live.get(state.active?.id ?? "");
+    if (!isReady || !active?.credentialsWork || !policy?.publishes) return;
+    if (published.get(spec?.secret?.name ?? "") !== active.id)
+      this.accuse(`S3 a key was deleted while the Secret did not hold the active one: ${id}`);
+  }
+
   /** S3 by true time and our own books. Only keys that were ever published have users to be waited for. */
-  #inTime({ policy }: Subject, { id, createdAt }: LiveBinding): void {
+  #inTime({ policy }: Subject, { id }: LiveKey): void {
     const { publications, compromised, replacedAt, overlaps } = this.#books;
+    const createdAt = this.#books.madeAt.get(id) ?? 0;
     if (!publications.has(id) || compromised.has(id)) return;
     const replaced = replacedAt.get(id);
     if (replaced === undefined) return;
@@ -249,7 +331,7 @@ export class Judge {
   }
 
   /** A Secret that was left, and that a person touched while the watch that would tell of it stood still. */
-  #isUnseen({ watch }: Process, { spec }: Subject, secretName: string): boolean {
+  #isUnseen({ watch }: Doer, { spec }: Subject, secretName: string): boolean {
     return secretName !== spec?.secret?.name && this.#personStep >= watch.standsSince;
   }
 
@@ -257,14 +339,15 @@ export class Judge {
    * What a person changes after the last live reads nobody can see: that is not the operator's doing. The Secret is read
    * first of the two, so its reading counts where there is one.
    */
-  #isExcused(process: Process, owner: string): boolean {
-    if (owner !== RESOURCE) return false;
-    const secret = process.readAt.get("Secret default/orders-secret");
-    return this.#personStep >= (secret ?? process.readAt.get(`ServiceBinding ${RESOURCE}`) ?? -1);
+  #isExcused(doer: Doer, owner: string): boolean {
+    const address = this.#bench.touchable(owner);
+    if (address === undefined) return false;
+    const secret = doer.readAt.get(`Secret ${address}`);
+    return this.#personStep >= (secret ?? doer.readAt.get(`${this.#bench.kind} ${owner}`) ?? -1);
   }
 }
 
 const isTarget = ({ spec }: Subject, address: string): boolean =>
   address === `${spec?.secret?.namespace}/${spec?.secret?.name}`;
 
-const isKeyOf = (key: LiveBinding, owner: string): boolean => clusterOf(key) === CLUSTER_ID && holderOf(key) === owner;
+const isKeyOf = ({ cluster, holder }: LiveKey, owner: string): boolean => cluster === CLUSTER_ID && holder === owner;

@@ -5,13 +5,14 @@ import type { KubeObject, ObjectRef, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import type { HttpPort, HttpRequest, HttpResponse } from "../providers/http-port.ts";
 import type { Outcome, Reconcile } from "../runtime/workers.ts";
+import type { Words } from "./families/family.ts";
 import { type Fault, hasEffect, httpAnswerOf, kubeErrorOf } from "./faults.ts";
 import { MachineClock, type VirtualClock } from "./virtual-clock.ts";
 import type { WatchView } from "./watch-view.ts";
 
 /** One call of a process through one of its ports: where it can be held, disturbed, or ended. */
 export interface Call {
-  readonly port: "kube" | "http";
+  readonly port: "kube" | "http" | "clock";
   readonly verb: string;
   /** What it is about, without anything secret: a kind and name, or a path. */
   readonly target: string;
@@ -25,11 +26,18 @@ export type Finish =
   | { readonly kind: "outcome"; readonly outcome: Outcome }
   | { readonly kind: "error"; readonly error: unknown };
 
+/** Whose doing an effect is, by what it knew then. */
+export interface Doer {
+  /** The world's step at which it last read each object live. */
+  readonly readAt: Map<string, number>;
+  readonly watch: WatchView;
+}
+
 /** Whoever watches over the effects of processes. */
 interface Witness {
   before(call: Call): void;
   /** `isDone` says whether it was carried out; refusals change nothing. */
-  after(process: Process, call: Call, isDone: boolean): void;
+  after(doer: Doer, call: Call, isDone: boolean): void;
   /** Whatever it says to people: log lines, events. */
   said(text: string): void;
   /** A request that nobody waits for any more, to be sent at some later time. */
@@ -42,6 +50,8 @@ export interface Parts {
   readonly clock: VirtualClock;
   readonly watch: WatchView;
   readonly witness: Witness;
+  /** Of the external system, when something goes wrong there. */
+  readonly words: Words;
   /** Builds the reconcile on the ports of this process, with nothing in its memory. */
   readonly assemble: (process: Process) => Reconcile;
 }
@@ -52,7 +62,7 @@ type Effect<T> = () => Promise<T>;
  * One operator process: production code on ports that stop at every call until they are told what becomes of it. Between
  * two stops nothing else runs, so a run is one sequence of calls and can be replayed. Must not: know why a fault comes.
  */
-export class Process {
+export class Process implements Doer {
   readonly name: string;
   readonly clock: MachineClock;
   readonly signal = new AbortController().signal;
@@ -66,13 +76,12 @@ export class Process {
   /** How many reconciles it has begun. */
   begun = 0;
   readonly #skew: ClockSkew;
-  /** The world's step at which this process last read each object live. */
   readonly readAt = new Map<string, number>();
 
   constructor(name: string, parts: Parts) {
     this.name = name;
     this.#parts = parts;
-    this.clock = new MachineClock(parts.clock);
+    this.clock = new MachineClock(parts.clock, (ms) => this.#wait(ms));
     this.#skew = new ClockSkew(this.clock);
     this.logger = listeningLogger((text) => parts.witness.said(text));
     this.#reconcile = parts.assemble(this);
@@ -169,12 +178,18 @@ export class Process {
   }
 
   async #kubeCall<T>(verb: string, target: string, effect: Effect<T>): Promise<T> {
-    const isWrite = verb !== "get" && verb !== "list";
+    const isWrite = !READING.has(verb);
     const { fault, result } = await this.#pass({ port: "kube", verb, target, isWrite }, effect);
     const error = kubeErrorOf(fault);
     if (error) throw error;
     this.#skew.observe(this.#parts.clock.now());
     return result as T;
+  }
+
+  /** Time passes while it does nothing: where it can be disturbed too. */
+  async #wait(ms: number): Promise<void> {
+    const call: Call = { port: "clock", verb: "wait", target: `${ms} ms`, isWrite: false };
+    await this.#pass(call, async () => this.#parts.clock.advance(ms));
   }
 
   /** The Kubernetes port of this process. */
@@ -186,7 +201,8 @@ export class Process {
     create: (type, object, options) => {
       if (type.kind === "Event") this.#parts.witness.said(JSON.stringify(object));
       const { namespace, name = "" } = object.metadata;
-      return this.#kubeCall("create", describe(type, { namespace, name }), () =>
+      const verb = options?.dryRun ? "try to create" : "create";
+      return this.#kubeCall(verb, describe(type, { namespace, name }), () =>
         this.#parts.kube.create(type, object, options),
       );
     },
@@ -211,21 +227,29 @@ export class Process {
     send: async (request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
       const { path, search } = partsOf(request.url);
       const target = search === "" ? path : `${path}?${decodeURIComponent(search)}`;
-      const call: Call = { port: "http", verb: request.method, target, isWrite: request.method !== "GET" };
+      const call: Call = { port: "http", verb: request.method, target, isWrite: isChange(request.method, path) };
       const { fault, result } = await this.#pass(call, () => this.#parts.http.send(request, signal));
       if (fault === "late") {
+        // What it reads after it has sent this is no part of it.
+        const doer: Doer = { readAt: new Map(this.readAt), watch: this.watch };
         this.#parts.witness.postpone(describeCall(call), async () => {
           this.#parts.witness.before(call);
           await this.#parts.http.send(request, this.signal);
-          this.#parts.witness.after(this, call, true);
+          this.#parts.witness.after(doer, call, true);
         });
       }
-      const answer = fault === "lost" || fault === "timeout" ? undefined : httpAnswerOf(fault, result);
+      const answer =
+        fault === "lost" || fault === "timeout" ? undefined : httpAnswerOf(fault, result, this.#parts.words);
       if (!answer) throw new Error("the connection was lost");
       return answer;
     },
   };
 }
+
+const READING: ReadonlySet<string> = new Set(["get", "list", "try to create"]);
+
+/** Whoever asks for a token changes nothing that anybody would miss. */
+const isChange = (method: string, path: string): boolean => method !== "GET" && !path.endsWith("/oauth/token");
 
 /** Path and query of a request's address: what `new URL` says of those that are made here, at a tenth of its cost. */
 export function partsOf(url: string): { readonly path: string; readonly search: string } {

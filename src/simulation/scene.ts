@@ -11,7 +11,6 @@ export const CANARY = "canary-7f31";
 export const DRIFT_CHECK_MS = 600_000;
 export const SETTLE_MS = 120_000;
 export const DAY_MS = 86_400_000;
-export const FORCE = "servicebinding.account.btp.crossplane.io/force-rotation";
 export const COMPROMISED = "keyturn.dev/compromised";
 export const EXTERNAL_NAME = "crossplane.io/external-name";
 export const PAUSED = "crossplane.io/paused";

@@ -1,12 +1,15 @@
+import type { Tampering } from "./assembly.ts";
 import type { Cluster } from "./cluster.ts";
 import { type Disturbance, Driver, type Plan } from "./driver.ts";
+import type { Climate, Family } from "./families/family.ts";
 import type { Backup } from "./person.ts";
 import type { Call } from "./process.ts";
 import type { Story } from "./stories.ts";
-import { type Climate, type Scene, type Tampering, World } from "./world.ts";
+import { type Scene, World } from "./world.ts";
 
 export interface ScheduleOptions {
   readonly cluster: Cluster;
+  readonly family: Family;
   readonly story: Story;
   readonly climate: Climate;
   readonly seed: number;
@@ -32,21 +35,23 @@ interface SetScene {
 const scenes = new WeakMap<Cluster, Map<string, Promise<SetScene>>>();
 
 /** Setting a scene is undisturbed and always the same, so it is done once, by untampered code. */
-function setScene({ cluster, story, climate }: ScheduleOptions): Promise<SetScene> {
+function setScene({ cluster, family, story, climate }: ScheduleOptions): Promise<SetScene> {
   const known = scenes.get(cluster) ?? new Map<string, Promise<SetScene>>();
   scenes.set(cluster, known);
-  const name = `${story.name}/${climate.name}`;
-  const scene = known.get(name) ?? playScene({ cluster, story, climate });
+  const name = `${family.name}/${story.name}/${climate.name}`;
+  const scene = known.get(name) ?? playScene({ cluster, family, story, climate });
   known.set(name, scene);
   return scene;
 }
 
-async function playScene(options: Pick<ScheduleOptions, "cluster" | "story" | "climate">): Promise<SetScene> {
+async function playScene(
+  options: Pick<ScheduleOptions, "cluster" | "family" | "story" | "climate">,
+): Promise<SetScene> {
   const world = new World({ ...options, seed: 1 });
   const driver = new Driver(world, () => undefined);
   await options.story.given(driver);
   await options.story.when?.(driver);
-  if (world.judge.violations.length > 0) throw new Error(`${options.story.name}: ${world.judge.violations[0]}`);
+  if (world.violations.length > 0) throw new Error(`${options.story.name}: ${world.violations[0]}`);
   return { scene: world.capture(), backup: driver.backup };
 }
 
@@ -59,9 +64,9 @@ export async function runSchedule(options: ScheduleOptions): Promise<ScheduleRes
   world.trace("      --- from here on anything may happen");
   await driver.play();
   world.trace("      --- from here on nothing goes wrong any more");
-  await driver.recover();
+  await driver.recover(story);
   const unmet = driver.hasPersonActed ? undefined : story.expects?.(driver);
   if (unmet !== undefined) world.judge.accuse(`L1 ${unmet}`);
   const { calls, disturbances, reconciles } = driver;
-  return { violations: world.judge.violations, calls, disturbances, reconciles };
+  return { violations: world.violations, calls, disturbances, reconciles };
 }

@@ -1,173 +1,42 @@
-import { keyName } from "../reconcile/managed/key-name.ts";
 import type { Driver } from "./driver.ts";
-import type { ActName } from "./person.ts";
-import { BASE_NAME, DAY_MS, EXTERNAL_NAME, NEIGHBOUR, RESOURCE } from "./scene.ts";
-import { holderOf, type Subject } from "./truth.ts";
-import type { Climate } from "./world.ts";
+import type { Family } from "./families/family.ts";
+import { DAY_MS, DRIFT_CHECK_MS, NEIGHBOUR, RESOURCE } from "./scene.ts";
+import {
+  atLeast,
+  coveted,
+  due,
+  exactly,
+  forcedOften,
+  forcedTwice,
+  foreignKey,
+  goneLeaving,
+  goneWithItsKeys,
+  made,
+  nameTaken,
+  pass,
+  person,
+  requestLeft,
+  rotated,
+  rotatedLate,
+  saysIneffective,
+  twoMade,
+  unlessIll,
+} from "./story-parts.ts";
 
 /** A scene that is set without disturbance, and what then happens: from there on everything may go wrong. */
 export interface Story {
   readonly name: string;
+  /** The names of the families that it makes sense for; absent: all. */
+  readonly families?: readonly string[];
   readonly given: (driver: Driver) => Promise<void>;
   readonly when?: (driver: Driver) => Promise<void>;
+  /** Somebody puts right in the end what was broken so that it cannot work. */
+  readonly isMended?: true;
   /** What must have come of it when everything is at rest, beside what always must. */
   readonly expects?: (driver: Driver) => string | undefined;
 }
 
-/** How the outside behaves. */
-export const CLIMATES: readonly Climate[] = [
-  { name: "calm" },
-  { name: "asynchronous", instance: { broker: "asynchronous", brokerWorkMs: 5000 } },
-  { name: "lagging", switches: { createdHiddenMs: 20_000, deletedListedMs: 20_000 } },
-  { name: "racing", switches: { nameRaceMs: 30_000, createdHiddenMs: 5000 } },
-];
-
-type Spec = Readonly<Record<string, unknown>>;
-type Step = (driver: Driver) => Promise<void>;
-
-const pass = (driver: Driver, ms: number): void => driver.world.clock.advance(ms);
-
-const made =
-  (spec: Spec = {}): Step =>
-  async (driver) => {
-    await driver.world.populate(spec);
-    await driver.settle();
-    pass(driver, 60_000);
-    await driver.backUp();
-  };
-
-const rotated: Step = async (driver) => {
-  await made()(driver);
-  await due(driver);
-  await driver.settle();
-  // Lists have caught up, and clocks that differ a little no longer matter, before anything else happens.
-  pass(driver, 300_000);
-};
-
-const due: Step = async (driver) => pass(driver, 12 * DAY_MS);
-
-const person =
-  (...names: readonly ActName[]): Step =>
-  async (driver) => {
-    for (const name of names) await driver.person(name);
-  };
-
-/** Both resources, each with its key. */
-const twoMade: Step = async (driver) => {
-  await made()(driver);
-  await driver.world.createResource({}, { name: NEIGHBOUR });
-  await driver.settle();
-  pass(driver, 60_000);
-};
-
-/** A key that somebody made by hand, and a resource that is to take it over. */
-const foreignKey: Step = async (driver) => {
-  const { world } = driver;
-  await world.populate();
-  await driver.settle();
-  const [made] = world.sandbox.liveBindings();
-  if (!made) throw new Error("there is no key to be taken over");
-  await driver.person("dropFinalizerAndDelete");
-  await world.unmark(made.id);
-  await world.collectGarbage();
-  await world.createResource({}, { annotations: { [EXTERNAL_NAME]: made.id } });
-};
-
-/** A resource that asks for the key of another one that lives. */
-const coveted: Step = async (driver) => {
-  const { world } = driver;
-  await world.populate({}, { name: NEIGHBOUR });
-  await driver.settle();
-  pass(driver, 60_000);
-  const id = subject(driver, NEIGHBOUR)?.state.active?.id;
-  if (id === undefined) throw new Error("there is no key to be asked for");
-  await world.createResource({}, { annotations: { [EXTERNAL_NAME]: id } });
-};
-
-/** Forced as often as one may, and the keys of all that are still there. */
-const forcedOften: Step = async (driver) => {
-  await made()(driver);
-  for (const name of ["force", "forceOnceMore", "force", "forceOnceMore", "force"] as const) {
-    await driver.person(name);
-    await driver.settle();
-    pass(driver, 300_000);
-  }
-};
-
-/** The name that the next key would bear is taken by somebody else's. */
-const nameTaken: Step = async (driver) => {
-  await made()(driver);
-  const { object, state } = subject(driver) ?? {};
-  await driver.world.plant(keyName(BASE_NAME, object?.metadata.uid ?? "", (state?.sequence ?? 0) + 1));
-  pass(driver, 60_000);
-};
-
-/** Three keys, and a backup from the time of the first. */
-const forcedTwice: Step = async (driver) => {
-  await made()(driver);
-  for (const name of ["force", "forceOnceMore"] as const) {
-    await driver.person(name);
-    await driver.settle();
-    pass(driver, 300_000);
-  }
-};
-
-/** The rotation came a day and a half late; the key before it has no less time for that. */
-const rotatedLate: Step = async (driver) => {
-  await made()(driver);
-  pass(driver, 13.5 * DAY_MS);
-  await driver.settle();
-  pass(driver, 300_000);
-};
-
-const subject = ({ world }: Driver, name = RESOURCE): Subject | undefined => world.truth().subjects.get(name);
-
-/** So many keys were intended: more only where something went wrong. */
-const atLeast =
-  (wanted: number, name = RESOURCE) =>
-  (driver: Driver): string | undefined => {
-    const sequence = subject(driver, name)?.state.sequence;
-    if (driver.disturbances.length === 0 && sequence !== wanted)
-      return `the sequence of ${name} is ${sequence}, it should be ${wanted}`;
-    return sequence !== undefined && sequence < wanted
-      ? `the sequence of ${name} is ${sequence}, it should be ${wanted} at least`
-      : undefined;
-  };
-
-const exactly =
-  (wanted: number) =>
-  (driver: Driver): string | undefined => {
-    if (driver.hasTimePassed) return atLeast(wanted)(driver);
-    const sequence = subject(driver)?.state.sequence;
-    return sequence === wanted ? undefined : `the sequence is ${sequence}, it should be ${wanted}`;
-  };
-
-const requestLeft = (driver: Driver): string | undefined =>
-  subject(driver)?.state.request ? "the request is still there" : undefined;
-
-/** The resource is gone, and what it held of keys too. */
-const goneWithItsKeys = (driver: Driver): string | undefined => {
-  if (subject(driver)) return "the resource is still there";
-  const isLeft = driver.world.sandbox.liveBindings().some((key) => holderOf(key) === RESOURCE);
-  return isLeft || !subject(driver, NEIGHBOUR) ? "one was taken for the other" : undefined;
-};
-
-/** The resource is gone, and so many keys are still outside, whoever's they are. */
-const goneLeaving =
-  (count: number) =>
-  (driver: Driver): string | undefined => {
-    if (subject(driver)) return "the resource is still there";
-    const { length } = driver.world.sandbox.liveBindings();
-    return length === count ? undefined : `${length} keys are left outside, it should be ${count}`;
-  };
-
-const saysIneffective = (driver: Driver): string | undefined => {
-  const { object, state } = subject(driver) ?? {};
-  if (state?.active?.sequence !== 1) return "the key was replaced by one with the same credentials";
-  return JSON.stringify(object?.status).includes("RotationIneffective")
-    ? undefined
-    : "nobody says that nothing changed";
-};
+const DIRECT = ["btp", "cloudfoundry"];
 
 const REPLACED: readonly Story[] = [
   { name: "rotate", given: made(), when: due, expects: atLeast(2) },
@@ -195,12 +64,12 @@ const REPLACED: readonly Story[] = [
   { name: "forceStatic", given: made({ rotation: undefined }), when: person("force"), expects: atLeast(2) },
   { name: "compromise", given: made(), when: person("compromise"), expects: atLeast(2) },
   { name: "noSecret", given: made({ writeConnectionSecretToRef: undefined }), when: due, expects: atLeast(2) },
-  { name: "nameTaken", given: nameTaken, when: due, expects: atLeast(3) },
+  { name: "nameTaken", families: DIRECT, given: nameTaken, when: due, expects: atLeast(3) },
   {
     name: "sameCredentials",
     given: made(),
     when: async (driver) => {
-      driver.world.sandbox.controls.putInstance({ sameCredentials: true }, driver.world.instanceId);
+      driver.world.outside.putInstance({ sameCredentials: true }, driver.world.instanceId);
       await due(driver);
     },
     expects: saysIneffective,
@@ -258,7 +127,16 @@ const TROUBLE: readonly Story[] = [
     given: made(),
     when: async (driver) => {
       await due(driver);
-      driver.world.sandbox.controls.set({ outage: "unavailable", outageRequests: 5 });
+      driver.world.outside.set({ outage: "unavailable", outageRequests: 5 });
+    },
+    expects: atLeast(2),
+  },
+  {
+    name: "throttled",
+    given: made(),
+    when: async (driver) => {
+      await due(driver);
+      driver.world.outside.set({ outage: "throttled", outageRequests: 3, retryAfterMs: 10_000 });
     },
     expects: atLeast(2),
   },
@@ -268,15 +146,53 @@ const TROUBLE: readonly Story[] = [
     when: async (driver) => {
       await due(driver);
       const settings = { broker: "asynchronous", brokerWorkMs: 5000, brokerFailures: 2 } as const;
-      driver.world.sandbox.controls.putInstance(settings, driver.world.instanceId);
+      driver.world.outside.putInstance(settings, driver.world.instanceId);
     },
     // The name of the first attempt may be taken by what is left of it.
     expects: (driver) => (atLeast(2)(driver) === undefined ? undefined : atLeast(3)(driver)),
+  },
+  {
+    name: "unbindFails",
+    given: rotated,
+    when: async (driver) => {
+      pass(driver, 2 * DAY_MS + 1000);
+      const settings = { brokerFailures: 2, brokerFailsOn: "unbind" } as const;
+      driver.world.outside.putInstance(settings, driver.world.instanceId);
+    },
+  },
+  // Everything looks deleted: nothing is made, nothing deleted, nothing forgotten.
+  {
+    name: "loseRights",
+    given: rotated,
+    when: async (driver) => {
+      pass(driver, 2 * DRIFT_CHECK_MS);
+      await driver.person("loseRights");
+    },
+    expects: unlessIll(2),
+  },
+  {
+    name: "loseRightsWhenDue",
+    given: rotated,
+    when: async (driver) => {
+      pass(driver, 2 * DAY_MS + 1000);
+      await driver.person("loseRights");
+    },
+    expects: unlessIll(2),
+  },
+  {
+    name: "loseSomeRights",
+    given: made(),
+    when: async (driver) => {
+      await due(driver);
+      await driver.person("loseSomeRights");
+    },
+    expects: atLeast(2),
   },
   { name: "loseSecret", given: made(), when: person("deleteSecret") },
   { name: "editSecret", given: made(), when: person("editSecret") },
   { name: "moveSecret", given: rotated, when: person("moveSecret") },
   { name: "tamper", given: made(), when: person("tamperExternalName"), expects: atLeast(2) },
+  { name: "misdate", given: made(), when: person("misdate") },
   { name: "loseKey", given: made(), when: person("removeActiveOutside") },
   { name: "loseRetired", given: rotated, when: person("removeRetiredOutside") },
 ];
@@ -293,6 +209,7 @@ const PAST: readonly Story[] = [
 
 const ENDS: readonly Story[] = [
   { name: "delete", given: rotated, when: person("deleteResource") },
+  { name: "deleteUnseen", given: rotated, when: person("loseRights", "deleteResource"), expects: goneLeaving(0) },
   {
     name: "orphan",
     given: made({ deletionPolicy: "Orphan" }),
@@ -312,8 +229,8 @@ const ENDS: readonly Story[] = [
     name: "instanceGone",
     given: rotated,
     when: async (driver) => {
-      for (const { id } of driver.world.sandbox.liveBindings()) driver.world.judge.personActed(id);
-      driver.world.sandbox.controls.removeInstance(driver.world.instanceId);
+      for (const { id } of driver.world.outside.liveKeys()) driver.world.tell((judge) => judge.personActed(id));
+      driver.world.outside.removeInstance(driver.world.instanceId);
       await driver.person("deleteResource");
     },
     expects: goneLeaving(0),
@@ -326,19 +243,106 @@ const COMPANY: readonly Story[] = [
   { name: "neighbourReturns", given: twoMade, when: person("reapply") },
   {
     name: "covet",
+    families: DIRECT,
     given: coveted,
     expects: ({ world }) =>
-      world.sandbox.liveBindings().some((key) => holderOf(key) === RESOURCE)
+      world.outside.liveKeys().some(({ holder }) => holder === RESOURCE)
         ? "a key of somebody else was taken over"
         : undefined,
   },
 ];
 
+/** A child is one key, and has a controller of its own: what happens to it reaches its parent. */
+const CHILDREN: readonly Story[] = [
+  {
+    name: "childLosesKey",
+    given: rotated,
+    when: async (driver: Driver) => {
+      pass(driver, 2 * DRIFT_CHECK_MS);
+      await driver.person("loseChildKey");
+    },
+  },
+  // Its key is gone, and what it publishes is dead for as long as it cannot have another one.
+  {
+    name: "childUnreachable",
+    given: made(),
+    when: async (driver: Driver) => {
+      await driver.person("loseChildKey");
+      await driver.person("forceChild");
+      driver.world.outside.set({ outage: "unavailable", outageRequests: 6 });
+    },
+  },
+  { name: "childTampered", given: made(), when: person("tamperChild") },
+  { name: "childForced", given: made(), when: person("forceChild") },
+  { name: "childCompromised", given: made(), when: person("compromiseChild") },
+  { name: "childSecretEdited", given: made(), when: person("editChildSecret"), expects: unlessIll(1) },
+  { name: "childSecretLost", given: made(), when: person("deleteChildSecret"), expects: unlessIll(1) },
+  { name: "childDisowned", given: made(), when: person("disownChild"), expects: unlessIll(1) },
+  // For longer than it may be, and not for want of what no child would have.
+  {
+    name: "childIll",
+    isMended: true as const,
+    given: made(),
+    when: async (driver: Driver) => {
+      await driver.person("breakChild");
+      await driver.work(2);
+      pass(driver, 11 * 60_000);
+    },
+    expects: atLeast(2),
+  },
+  // The same for all children: another one would not be better off.
+  {
+    name: "childHindered",
+    given: made(),
+    when: async (driver: Driver) => {
+      await driver.person("deleteChildSecret");
+      driver.world.outside.set({ outage: "unavailable" });
+      await driver.work(2);
+      pass(driver, 11 * 60_000);
+    },
+    expects: unlessIll(1),
+  },
+  // Ill for a moment, and well again by itself.
+  {
+    name: "childIllBriefly",
+    given: made(),
+    when: async (driver: Driver) => {
+      await driver.person("forceChild");
+      driver.world.outside.putInstance({ brokerFailures: 2, brokerFailsOn: "bind" }, driver.world.instanceId);
+    },
+    expects: unlessIll(1),
+  },
+  // The next child cannot get well with what it was made from, and is given up for one that can.
+  {
+    name: "childStuck",
+    given: made(),
+    when: async (driver: Driver) => {
+      await driver.person("pointNowhere");
+      await driver.work(6);
+      await driver.person("pointBack");
+    },
+    expects: atLeast(3),
+  },
+  { name: "everyChildLost", given: rotated, when: person("removeActiveOutside", "removeRetiredOutside") },
+].map((story) => ({ ...story, families: ["rotating"] }));
+
 /** A static key, a rotating one, and one that somebody else has made. */
 const FIRST: readonly Story[] = [
   { name: "create", given: (driver) => driver.world.populate(), expects: atLeast(1) },
   { name: "static", given: (driver) => driver.world.populate({ rotation: undefined }), expects: atLeast(1) },
-  { name: "import", given: foreignKey, expects: atLeast(1) },
+  { name: "import", families: DIRECT, given: foreignKey, expects: atLeast(1) },
 ];
 
-export const STORIES: readonly Story[] = [...FIRST, ...REPLACED, ...POLICIES, ...TROUBLE, ...PAST, ...ENDS, ...COMPANY];
+const STORIES: readonly Story[] = [
+  ...FIRST,
+  ...REPLACED,
+  ...POLICIES,
+  ...TROUBLE,
+  ...PAST,
+  ...ENDS,
+  ...COMPANY,
+  ...CHILDREN,
+];
+
+export const storiesOf = ({ name }: Family): readonly Story[] =>
+  STORIES.filter(({ families }) => families?.includes(name) ?? true);

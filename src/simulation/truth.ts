@@ -1,8 +1,7 @@
 import type { Policy, State } from "../engine/model.ts";
 import type { KubeObject } from "../kube/objects.ts";
-import { serviceBindingKind } from "../reconcile/btp/service-binding-kind.ts";
-import type { ManagedSpec } from "../reconcile/managed/managed-kind.ts";
-import type { LiveBinding } from "../sandbox/service-manager/sandbox-service-manager.ts";
+import type { ManagedKind, ManagedSpec } from "../reconcile/managed/managed-kind.ts";
+import type { LiveKey } from "./families/family.ts";
 
 /** One resource as it is stored. */
 export interface Subject {
@@ -14,19 +13,20 @@ export interface Subject {
   readonly policy: Policy | undefined;
 }
 
-/** What is true at one moment, whatever anybody believes. */
+/** What is true of one kind at one moment, whatever anybody believes. */
 export interface Truth {
   readonly subjects: ReadonlyMap<string, Subject>;
   /** The key ids in Secrets of ours, by the Secret's name. */
   readonly published: ReadonlyMap<string, string>;
-  readonly live: ReadonlyMap<string, LiveBinding>;
+  readonly live: ReadonlyMap<string, LiveKey>;
 }
 
 /** What the truth is read from. */
 export interface Evidence {
+  readonly kind: ManagedKind;
   readonly resources: readonly KubeObject[];
   readonly secrets: readonly KubeObject[];
-  readonly bindings: readonly LiveBinding[];
+  readonly keys: readonly LiveKey[];
 }
 
 const OWNER_LABEL = "keyturn.dev/owner-uid";
@@ -35,32 +35,32 @@ const KEY_ID = "keyturn.dev/key-id";
 /** Stored objects never change, so what was read out of one holds for good. */
 const read = new WeakMap<KubeObject, Subject>();
 
-export function truthOf({ resources, secrets, bindings }: Evidence): Truth {
+export function truthOf({ kind, resources, secrets, keys }: Evidence): Truth {
   const published = new Map<string, string>();
   for (const secret of secrets) {
     const keyId = keyIdIn(secret);
     if (isOurs(secret) && keyId !== undefined) published.set(secret.metadata.name, keyId);
   }
   return {
-    subjects: new Map(resources.map((object) => [object.metadata.name, subjectOf(object)])),
+    subjects: new Map(resources.map((object) => [object.metadata.name, subjectOf(kind, object)])),
     published,
-    live: new Map(bindings.map((binding) => [binding.id, binding])),
+    live: new Map(keys.map((key) => [key.id, key])),
   };
 }
 
-function subjectOf(object: KubeObject): Subject {
+function subjectOf(kind: ManagedKind, object: KubeObject): Subject {
   const known = read.get(object);
   if (known) return known;
-  const spec = specOf(object);
-  const state = serviceBindingKind.readState(object);
+  const spec = specOf(kind, object);
+  const state = kind.readState(object);
   const subject: Subject = { name: object.metadata.name, object, state, spec, policy: spec?.policy };
   read.set(object, subject);
   return subject;
 }
 
-function specOf(object: KubeObject): ManagedSpec | undefined {
+function specOf(kind: ManagedKind, object: KubeObject): ManagedSpec | undefined {
   try {
-    return serviceBindingKind.readSpec(object);
+    return kind.readSpec(object);
   } catch {
     return undefined;
   }
@@ -71,11 +71,21 @@ export const isOurs = ({ metadata }: KubeObject): boolean => metadata.labels?.[O
 
 export const keyIdIn = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[KEY_ID];
 
-/** The name of the resource that a Secret was written for. */
-export const ownerNameOf = ({ metadata }: KubeObject): string | undefined =>
-  metadata.ownerReferences?.find(({ kind }) => kind === "ServiceBinding")?.name;
+/** The name of the resource of this kind that a Secret was written for. */
+export const ownerNameOf = ({ metadata }: KubeObject, kind: string): string | undefined =>
+  metadata.ownerReferences?.find((owner) => owner.kind === kind)?.name;
 
-/** What a key's marks say. */
-export const sequenceOf = ({ labels }: LiveBinding): number => Number(labels.keyturn_sequence?.at(-1) ?? 0);
-export const clusterOf = ({ labels }: LiveBinding): string | undefined => labels.keyturn_cluster?.[0];
-export const holderOf = ({ labels }: LiveBinding): string | undefined => labels.keyturn_name?.[0];
+/** Whether a Secret has all that a consumer needs, in one piece, and lets it in. */
+export function letsIn(
+  secret: KubeObject,
+  needed: readonly string[],
+  authenticate: (credentials: Readonly<Record<string, unknown>>) => boolean,
+): boolean {
+  const entries = Object.entries((secret.data ?? {}) as Readonly<Record<string, string>>);
+  const values = Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, "base64").toString()]));
+  if (needed.some((key) => !values[key])) return false;
+  const { credentials } = values;
+  const whole = credentials === undefined ? values : (JSON.parse(credentials) as Readonly<Record<string, unknown>>);
+  const isWhole = Object.entries(whole).every(([key, value]) => String(value) === values[key]);
+  return isWhole && authenticate(whole);
+}

@@ -36,13 +36,18 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** The clock of one machine: true time, and how far its wall clock is off. */
+/** Whoever sets a timer for longer means to give something up then. */
+const LONGEST_WAIT_MS = 5000;
+
+/** The clock of one machine: true time, and how far its wall clock is off. Short waits are stops like any call. */
 export class MachineClock implements Clock {
   offsetMs = 0;
   readonly #truth: Clock;
+  readonly #wait: (ms: number) => Promise<void>;
 
-  constructor(truth: Clock) {
+  constructor(truth: Clock, wait: (ms: number) => Promise<void>) {
     this.#truth = truth;
+    this.#wait = wait;
   }
 
   now(): number {
@@ -53,7 +58,8 @@ export class MachineClock implements Clock {
     return this.#truth.monotonic();
   }
 
-  setTimer(): Timer {
+  setTimer(callback: () => void, delayMs: number): Timer {
+    if (delayMs <= LONGEST_WAIT_MS) void this.#wait(delayMs).then(callback);
     return NO_TIMER;
   }
 }

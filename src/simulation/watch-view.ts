@@ -1,33 +1,40 @@
 import type { EmbeddedServer } from "../embedded/embedded-server.ts";
-import { type KubeObject, keyOf } from "../kube/objects.ts";
-import { type MarkedSecret, markedSecret, ownerUidOf, type SecretAddress } from "../publish/secret-publisher.ts";
-import { versionOf } from "../reconcile/managed/family-source.ts";
+import { type KubeObject, keyOf, type ResourceType } from "../kube/objects.ts";
+import {
+  type MarkedSecret,
+  markedSecret,
+  ownerUidOf,
+  type SecretAddress,
+  secretType,
+} from "../publish/secret-publisher.ts";
 import type { Known } from "../reconcile/managed/rest.ts";
 
 type Store = EmbeddedServer["store"];
 
-/** All that the watches of a process have told it. */
+/** All that the watches of a process have told it: by kind, then by key. */
 interface Told {
   readonly position: string;
-  readonly resources: ReadonlyMap<string, KubeObject>;
-  readonly secrets: ReadonlyMap<string, KubeObject>;
-  readonly configs: ReadonlyMap<string, KubeObject>;
+  readonly objects: ReadonlyMap<string, ReadonlyMap<string, KubeObject>>;
 }
 
-const CREDENTIALS = "default/service-manager";
+/** Under which name the store keeps a kind. */
+export const storedAs = ({ plural, group }: ResourceType): string => (group === "" ? plural : `${plural}.${group}`);
 
 /**
  * What one process knows from its watches: what is stored, or what was stored when its watches came to a standstill. Must
  * not: be a reason to write anything; whether it is one is what the simulation finds out.
  */
-export class WatchView implements Known {
+export class WatchView {
   readonly #store: Store;
+  readonly #types: readonly ResourceType[];
   #told: Told | undefined;
   /** The world's step at which they came to a standstill; Infinity while they run. */
   standsSince = Infinity;
 
-  constructor(store: Store) {
+  /** Secrets are watched in any case. */
+  constructor(store: Store, types: readonly ResourceType[]) {
     this.#store = store;
+    this.#types = [secretType, ...types];
   }
 
   get isBehind(): boolean {
@@ -36,12 +43,11 @@ export class WatchView implements Known {
 
   standStill(step: number): void {
     this.standsSince = step;
-    this.#told = {
-      position: String(this.#store.revision),
-      resources: this.#all("servicebindings.account.btp.sap.crossplane.io"),
-      secrets: this.#all("secrets"),
-      configs: this.#all("providerconfigs.account.btp.sap.crossplane.io"),
-    };
+    const objects = this.#types.map((type): readonly [string, ReadonlyMap<string, KubeObject>] => {
+      const all = this.#store.list(storedAs(type));
+      return [storedAs(type), new Map(all.map((object) => [keyOf(object.metadata), object]))];
+    });
+    this.#told = { position: String(this.#store.revision), objects: new Map(objects) };
   }
 
   catchUp(): void {
@@ -49,44 +55,35 @@ export class WatchView implements Known {
     this.standsSince = Infinity;
   }
 
-  resource(key: string): string | undefined {
-    return this.#find("resources", "servicebindings.account.btp.sap.crossplane.io", key)?.metadata.resourceVersion;
+  find(type: ResourceType, key: string): KubeObject | undefined {
+    const kind = storedAs(type);
+    return this.#told ? this.#told.objects.get(kind)?.get(key) : this.#store.get(kind, key);
   }
 
-  secret(address: SecretAddress): string | undefined {
-    const secret = this.#find("secrets", "secrets", keyOf(address));
+  list(type: ResourceType): readonly KubeObject[] {
+    const kind = storedAs(type);
+    return this.#told ? [...(this.#told.objects.get(kind)?.values() ?? [])] : this.#store.list(kind);
+  }
+
+  /** The version of a Secret, if it is a published one. */
+  publishedVersion(address: SecretAddress): string | undefined {
+    const secret = this.find(secretType, keyOf(address));
     return secret && ownerUidOf(secret.metadata) !== undefined ? secret.metadata.resourceVersion : undefined;
   }
 
-  secretPosition(): string {
-    return this.#told?.position ?? String(this.#store.revision);
-  }
-
-  inputs(): string {
-    return this.versionOf("default") ?? "";
-  }
-
-  /** Of a ProviderConfig and its credentials. */
-  versionOf(name: string): string | undefined {
-    const config = this.#find("configs", "providerconfigs.account.btp.sap.crossplane.io", name);
-    const secret = this.#find("secrets", "secrets", CREDENTIALS);
-    const [configVersion, secretVersion] = [config?.metadata.resourceVersion, secret?.metadata.resourceVersion];
-    if (configVersion === undefined || secretVersion === undefined) return undefined;
-    return versionOf(configVersion, [secretVersion]);
-  }
-
   publishedOf(ownerUid: string): readonly MarkedSecret[] {
-    const secrets = this.#told ? [...this.#told.secrets.values()] : this.#store.list("secrets");
-    return secrets
+    return this.list(secretType)
       .filter(({ metadata }) => ownerUidOf(metadata) === ownerUid)
       .map(({ metadata }) => markedSecret(metadata));
   }
 
-  #find(told: "resources" | "secrets" | "configs", kind: string, key: string): KubeObject | undefined {
-    return this.#told ? this.#told[told].get(key) : this.#store.get(kind, key);
-  }
-
-  #all(kind: string): ReadonlyMap<string, KubeObject> {
-    return new Map(this.#store.list(kind).map((object) => [keyOf(object.metadata), object]));
+  /** As the controller of this kind asks for it. */
+  knownOf(type: ResourceType, inputs: (key: string) => string): Known {
+    return {
+      resource: (key) => this.find(type, key)?.metadata.resourceVersion,
+      secret: (address) => this.publishedVersion(address),
+      secretPosition: () => this.#told?.position ?? String(this.#store.revision),
+      inputs,
+    };
   }
 }

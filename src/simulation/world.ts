@@ -1,66 +1,41 @@
 import { inspect } from "node:util";
-import { providerConfig } from "../api/btp/provider-config.ts";
-import { serviceBinding } from "../api/btp/service-binding.ts";
 import { seededRandom } from "../base/random.ts";
 import { Redacted } from "../base/redacted.ts";
-import type { State } from "../engine/model.ts";
 import { NotFound } from "../kube/errors.ts";
-import type { KubeObject } from "../kube/objects.ts";
+import { apiVersionOf, type KubeObject, type ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Connection } from "../providers/contract.ts";
 import type { HttpPort } from "../providers/http-port.ts";
-import { parseServiceManagerCredentials } from "../providers/service-manager/credentials.ts";
-import { connectServiceManager } from "../providers/service-manager/service-manager.ts";
-import { Fingerprinter } from "../publish/fingerprint.ts";
-import { SecretPublisher, secretType } from "../publish/secret-publisher.ts";
-import { createBtpFamily } from "../reconcile/btp/btp-family.ts";
-import { createServiceBindingKind } from "../reconcile/btp/service-binding-kind.ts";
+import { secretType } from "../publish/secret-publisher.ts";
+import type { ManagedFamily } from "../reconcile/managed/family.ts";
 import { FamilySource } from "../reconcile/managed/family-source.ts";
-import { createManagedReconcile, type ManagedControllerOptions } from "../reconcile/managed/managed-controller.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { sweep } from "../reconcile/managed/sweep.ts";
-import { EventRecorder } from "../report/event-recorder.ts";
-import type { SandboxSnapshot } from "../sandbox/service-manager/records.ts";
-import { SandboxServiceManager } from "../sandbox/service-manager/sandbox-service-manager.ts";
-import type { InstanceSettings, Switches } from "../sandbox/service-manager/switches.ts";
+import type { WatchedFamily } from "../reconcile/parents/parent-controller.ts";
+import { assemble, FINGERPRINTER, readingOnce, type Tampering } from "./assembly.ts";
 import type { Cluster, ClusterState } from "./cluster.ts";
-import { type Books, type Court, Judge } from "./judge.ts";
-import { type Call, describeCall, Process, partsOf } from "./process.ts";
-import { BASE_NAME, CANARY, CLUSTER_ID, DRIFT_CHECK_MS, RESOURCE, SETTLE_MS } from "./scene.ts";
-import { type Truth, truthOf } from "./truth.ts";
-import { WatchView } from "./watch-view.ts";
-
-const URL_OF_SANDBOX = "http://127.0.0.1:1";
-const KIND = readingOnce(createServiceBindingKind({ settleMs: SETTLE_MS }));
-const FINGERPRINTER = new Fingerprinter(new Redacted(new Uint8Array(32).fill(7)));
-
-/** How the outside behaves in a schedule. */
-export interface Climate {
-  readonly name: string;
-  readonly switches?: Partial<Switches>;
-  readonly instance?: Partial<InstanceSettings>;
-}
-
-/** Guards that a mutant switches off: wrappers around what production code is built on. */
-export interface Tampering {
-  readonly kube?: (kube: Kube, process: Process) => Kube;
-  readonly http?: (http: HttpPort) => HttpPort;
-  readonly options?: (options: ManagedControllerOptions, process: Process) => ManagedControllerOptions;
-  /** Not at all, or without looking at who is alive. */
-  readonly sweeps?: false | "blindly";
-}
+import { type Climate, type Family, type Outside, specOf, type Wish } from "./families/family.ts";
+import type { Books, Court, Judge } from "./judge.ts";
+import { isWell, type Level, levelsOf } from "./levels.ts";
+import { type Call, type Doer, describeCall, Process, partsOf } from "./process.ts";
+import { BASE_NAME, CLUSTER_ID, RESOURCE, SECRET } from "./scene.ts";
+import { letsIn, type Truth } from "./truth.ts";
+import { MachineClock } from "./virtual-clock.ts";
+import { storedAs, WatchView } from "./watch-view.ts";
 
 /** A world to go on from, as often as one likes. */
 export interface Scene {
   readonly cluster: ClusterState;
-  readonly sandbox: SandboxSnapshot;
+  readonly outside: unknown;
   readonly instanceId: string;
   readonly names: readonly string[];
-  readonly books: Books;
+  /** Of the judge of each level. */
+  readonly books: readonly Books[];
 }
 
 export interface WorldOptions {
   readonly cluster: Cluster;
+  readonly family: Family;
   readonly seed: number;
   readonly scene?: Scene | undefined;
   readonly climate: Climate;
@@ -80,48 +55,55 @@ interface Postponed {
  */
 export class World implements Court {
   readonly kube: Kube;
-  readonly sandbox: SandboxServiceManager;
-  readonly judge: Judge;
+  readonly family: Family;
+  readonly outside: Outside;
+  /** Of the resources that the stories are about; those that they stand on come after them. */
+  readonly levels: readonly [Level, ...Level[]];
   readonly instanceId: string;
   readonly #options: WorldOptions;
+  readonly #managed: ManagedFamily;
+  readonly #parent: WatchedFamily | undefined;
+  /** Of the resources that the stories are about. */
+  readonly kind: ManagedKind;
   readonly #http: HttpPort;
   #postponed: Postponed[] = [];
   #processes = 0;
   readonly #names: Set<string>;
   /** Counts effects. */
   stepCount = 0;
+  /** Since which step children are not well, by name. */
+  readonly #unwell = new Map<string, number>();
   /** How long requests are under way that nobody waits for. */
   lateMs = 60_000;
   /** Requests outside and writes inside since it was last set back: none of both is rest. */
   activity = { writes: 0, requests: 0 };
 
   constructor(options: WorldOptions) {
-    const { cluster, seed, climate, scene } = options;
+    const { cluster, family, seed, climate, scene } = options;
     // What is drawn after a scene must not repeat what was drawn in it.
     const drawn = scene ? seed ^ 0x7ace : seed;
     cluster.reset(drawn, scene?.cluster);
     this.#options = options;
     this.kube = cluster.kube;
-    this.sandbox = new SandboxServiceManager({
-      clock: cluster.clock,
-      random: seededRandom(drawn ^ 0x5eed),
-      canary: CANARY,
-      ...(scene && { snapshot: scene.sandbox }),
-    });
-    if (!scene) this.sandbox.controls.set(climate.switches ?? {});
-    this.instanceId = scene?.instanceId ?? this.sandbox.controls.putInstance(climate.instance).id;
-    this.#http = sandboxPort(this.sandbox);
+    this.family = family;
+    this.#managed = family.createManaged();
+    this.#parent = family.createParent?.();
+    this.kind = readingOnce((this.#parent ?? this.#managed).kind);
+    const random = seededRandom(drawn ^ 0x5eed);
+    this.outside = family.open({ clock: cluster.clock, random, climate, snapshot: scene?.outside });
+    this.instanceId = scene?.instanceId ?? this.outside.putInstance(climate.instance ?? {});
+    this.#http = sandboxPort(this.outside);
     this.#names = new Set(scene?.names);
-    this.judge = new Judge(this, scene?.books);
+    this.levels = levelsOf(this, this.#managed.kind, scene?.books);
   }
 
   capture(): Scene {
     return {
       cluster: this.#options.cluster.capture(),
-      sandbox: this.sandbox.snapshot(),
+      outside: this.outside.snapshot(),
       instanceId: this.instanceId,
       names: this.names,
-      books: this.judge.copyBooks(),
+      books: this.levels.map(({ judge }) => judge.copyBooks()),
     };
   }
 
@@ -129,123 +111,103 @@ export class World implements Court {
     return this.#options.cluster.clock;
   }
 
-  /** The resources that there are or were: they are reconciled in turn. */
+  /** What is reconciled, in turn: the resources that there are or were. */
+  get keys(): readonly string[] {
+    return this.levels.flatMap((level) => level.names().map((name) => `${level.kind.type.kind} ${name}`));
+  }
+
+  /** The resources of the stories, those that are gone too. */
   get names(): readonly string[] {
     return [...this.#names];
+  }
+
+  get judge(): Judge {
+    return this.levels[0].judge;
+  }
+
+  get violations(): readonly string[] {
+    return this.levels.flatMap(({ judge }) => judge.violations);
+  }
+
+  /** Whatever happens concerns every judge. */
+  tell(news: (judge: Judge) => void): void {
+    for (const { judge } of this.levels) news(judge);
   }
 
   trace(line: string): void {
     this.#options.onTrace?.(line);
   }
 
-  /** The objects that every story begins with, and the resource itself. */
-  async populate(
-    spec: Readonly<Record<string, unknown>> = {},
-    metadata: Partial<KubeObject["metadata"]> = {},
-  ): Promise<void> {
-    const { kube } = this;
-    const issued = this.sandbox.controls.issueClient(URL_OF_SANDBOX);
-    const data = Object.entries(issued).map(([key, value]) => [key, Buffer.from(String(value)).toString("base64")]);
-    await kube.create<KubeObject>(secretType, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { namespace: "default", name: "service-manager" },
-      data: Object.fromEntries(data),
-    });
-    await kube.create<KubeObject>(providerConfig, {
-      apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
-      kind: "ProviderConfig",
-      metadata: { name: "default" },
-      spec: {
-        serviceManagerSecret: { source: "Secret", secretRef: { namespace: "default", name: "service-manager" } },
-      },
-    });
-    await this.createResource(spec, metadata);
+  /** What every story begins with, and the resource itself. */
+  async populate(wish: Wish = {}, metadata: Partial<KubeObject["metadata"]> = {}): Promise<void> {
+    await this.outside.configure(this.kube);
+    await this.createResource(wish, metadata);
   }
 
-  async createResource(
-    spec: Readonly<Record<string, unknown>> = {},
-    metadata: Partial<KubeObject["metadata"]> = {},
-  ): Promise<void> {
+  /** A resource with the policy of the document's example, unless the wish says otherwise. */
+  async createResource(wish: Wish = {}, metadata: Partial<KubeObject["metadata"]> = {}): Promise<void> {
     const { name = RESOURCE } = metadata;
+    const usual: Wish = {
+      rotation: { ttl: "336h", frequency: "288h" },
+      name: BASE_NAME,
+      instanceId: this.instanceId,
+      writeConnectionSecretToRef: { namespace: "default", name: `${name}-secret` },
+    };
+    await this.createObject(specOf(this.family.fields, { ...usual, ...wish }), metadata);
+  }
+
+  async createObject(spec: unknown, metadata: Partial<KubeObject["metadata"]> = {}): Promise<void> {
+    const { name = RESOURCE } = metadata;
+    const { type } = this.kind;
     this.#names.add(name);
-    await this.kube.create<KubeObject>(serviceBinding, {
-      apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
-      kind: "ServiceBinding",
-      metadata: { ...metadata, name },
-      spec: {
-        rotation: { ttl: "336h", frequency: "288h" },
-        forProvider: { name: BASE_NAME, serviceInstanceId: this.instanceId },
-        writeConnectionSecretToRef: { namespace: "default", name: `${name}-secret` },
-        ...spec,
-      },
-    });
+    const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { ...metadata, name }, spec };
+    await this.kube.create<KubeObject>(type, object);
   }
 
   /** A new operator process with an empty memory. */
   start(): Process {
-    const { tampering = {} } = this.#options;
-    const name = `P${this.#processes++}`;
-    const watch = new WatchView(this.#options.cluster.server.store);
-    return new Process(name, {
+    const { tampering = {}, cluster } = this.#options;
+    const types = [...this.levels.map(({ kind }) => kind.type), this.#managed.configType];
+    return new Process(`P${this.#processes++}`, {
       kube: this.kube,
       http: this.#http,
       clock: this.clock,
-      watch,
+      watch: new WatchView(cluster.server.store, types),
+      words: this.family.words,
       witness: {
         before: (call) => this.#before(call),
-        after: (process, call, isDone) => this.#after(process, call, isDone),
+        after: (doer, call, isDone) => this.#after(doer, call, isDone),
         said: (text) => this.judge.heard(text),
         postpone: (what, send) => this.#postponed.push({ dueAt: this.clock.now() + this.lateMs, what, send }),
       },
-      assemble: (process) => {
-        const kube = tampering.kube?.(process.kube, process) ?? process.kube;
-        const http = tampering.http?.(process.http) ?? process.http;
-        const { clock, logger } = process;
-        const source = new FamilySource(createBtpFamily(), {
-          kube,
-          clock,
-          http,
-          fingerprinter: FINGERPRINTER,
-          knownVersion: (config) => watch.versionOf(config),
-        });
-        const options: ManagedControllerOptions = {
-          kind: KIND,
-          kube,
-          clock,
-          logger,
-          publisher: new SecretPublisher(kube, FINGERPRINTER, (uid) => watch.publishedOf(uid)),
-          clusterId: CLUSTER_ID,
-          startedAt: clock.now(),
-          isSkewed: () => process.isSkewed,
-          driftCheckMs: DRIFT_CHECK_MS,
-          known: watch,
-          events: new EventRecorder({ kube, clock, logger, reporter: { controller: "btp", instance: name } }),
-          resolve: (object, spec, abort) => source.resolve(object, spec, abort),
-          resolveDeparture: (object, spec, abort) => source.resolveDeparture(object, spec, abort),
-        };
-        return createManagedReconcile(tampering.options?.(options, process) ?? options);
-      },
+      assemble: (process) => assemble(this.family, process, tampering),
     });
   }
 
   /** The outside works again. */
   mendOutside(): void {
-    const { controls } = this.sandbox;
-    controls.set({ outage: "none" });
-    for (const { id } of controls.instances()) controls.putInstance({ brokerFailures: 0 }, id);
+    const { outside } = this;
+    outside.set({ outage: "none" });
+    outside.grant("all");
+    for (const id of outside.instances()) outside.putInstance({ brokerFailures: 0 }, id);
   }
 
   /** Takes every label off a key, as if somebody had made it by hand. */
   async unmark(id: string): Promise<void> {
     const connection = await this.#connect();
     await connection.mark(id, undefined, new AbortController().signal);
+    this.judge.setFree(id);
   }
 
   /** A key of somebody else's, who happens to have chosen this name. */
   async plant(name: string): Promise<void> {
     const connection = await this.#connect();
-    const marks = { clusterId: "cluster-2", ownerUid: "elsewhere", ownerKind: "ServiceBinding", ownerName: RESOURCE };
+    const marks = {
+      clusterId: "cluster-2",
+      ownerUid: "elsewhere",
+      ownerKind: this.kind.type.kind,
+      ownerName: RESOURCE,
+    };
     const { instanceId } = this;
     const request = { name, instanceId, parameters: new Redacted({}), marks: { ...marks, sequence: 9 } };
     await connection.create(request, new AbortController().signal);
@@ -261,18 +223,15 @@ export class World implements Court {
       tampering?.sweeps === "blindly"
         ? { ...this.kube, list: async () => ({ items: [], resourceVersion: "" }) }
         : this.kube;
-    await sweep({ kind: KIND, kube, connection, clusterId: CLUSTER_ID, signal });
+    await sweep({ kind: this.#managed.kind, kube, connection, clusterId: CLUSTER_ID, signal });
   }
 
-  async #connect(): Promise<Connection> {
-    const secret = await this.kube.get(secretType, { namespace: "default", name: "service-manager" });
-    const data = Object.entries(secret.data as Readonly<Record<string, string>>);
-    const content = Object.fromEntries(data.map(([key, value]) => [key, Buffer.from(value, "base64").toString()]));
-    return connectServiceManager({
-      credentials: parseServiceManagerCredentials(new Redacted(content)),
-      http: this.#http,
-      clock: this.clock,
-    });
+  /** As production code would, undisturbed. */
+  #connect(): Promise<Connection> {
+    const { kube } = this;
+    const clock = new MachineClock(this.clock, async (ms) => this.clock.advance(ms));
+    const source = new FamilySource(this.#managed, { kube, clock, http: this.#http, fingerprinter: FINGERPRINTER });
+    return source.visit("default", new AbortController().signal);
   }
 
   /** Requests that nobody waits for any more have their effect now: all of them, or those whose time has come. */
@@ -290,20 +249,19 @@ export class World implements Court {
   }
 
   async resource(): Promise<KubeObject | undefined> {
-    return this.#find(() => this.kube.get(serviceBinding, { name: RESOURCE }));
+    return this.#find(() => this.kube.get(this.kind.type, { name: RESOURCE }));
   }
 
   truth(): Truth {
-    const { store } = this.#options.cluster.server;
-    return truthOf({
-      resources: store.list("servicebindings.account.btp.sap.crossplane.io"),
-      secrets: this.storedSecrets(),
-      bindings: this.sandbox.liveBindings(),
-    });
+    return this.levels[0].truth();
   }
 
-  authenticate(credentials: Readonly<Record<string, unknown>>): boolean {
-    return this.sandbox.authenticate(credentials);
+  stored(type: ResourceType): readonly KubeObject[] {
+    return this.#options.cluster.server.store.list(storedAs(type));
+  }
+
+  works(secret: KubeObject): boolean {
+    return letsIn(secret, this.family.secretKeys, (credentials) => this.outside.authenticate(credentials));
   }
 
   /** As `namespace/name`, read without a call. */
@@ -324,28 +282,54 @@ export class World implements Court {
     }
   }
 
-  /** What the cluster's garbage collector does: Secrets whose owner is gone go too. */
+  /** What the cluster's garbage collector does: what has owners, none of whom is there any more, goes too. */
   async collectGarbage(): Promise<void> {
-    const uids = new Set([...this.truth().subjects.values()].map(({ object }) => object.metadata.uid));
-    for (const { metadata } of this.storedSecrets()) {
-      const owners = metadata.ownerReferences ?? [];
-      if (owners.length === 0 || owners.some((owner) => uids.has(owner.uid))) continue;
-      this.trace(`      garbage: Secret ${metadata.name}`);
-      await this.kube.delete(secretType, { namespace: "default", name: metadata.name });
+    const types = [secretType, ...this.levels.map(({ kind }) => kind.type)];
+    let isDone = false;
+    while (!isDone) {
+      const stored = types.flatMap((type) => this.stored(type).map(({ metadata }) => ({ type, metadata })));
+      const uids = new Set(stored.map(({ metadata }) => metadata.uid));
+      const garbage = stored.filter(({ metadata }) => {
+        const { ownerReferences = [], deletionTimestamp } = metadata;
+        return ownerReferences.length > 0 && !deletionTimestamp && !ownerReferences.some(({ uid }) => uids.has(uid));
+      });
+      for (const { type, metadata } of garbage) {
+        this.trace(`      garbage: ${type.kind} ${metadata.name}`);
+        const { namespace, name } = metadata;
+        await this.kube.delete(type, { name, ...(namespace !== undefined && { namespace }) });
+      }
+      isDone = garbage.length === 0;
     }
   }
 
   #before(call: Call): void {
     this.stepCount++;
-    this.judge.before(call);
+    this.tell((judge) => judge.before(call));
   }
 
-  #after(process: Process, call: Call, isDone: boolean): void {
+  #after(doer: Doer, call: Call, isDone: boolean): void {
     if (call.port === "http") this.activity.requests++;
     else if (isEvent(call)) return;
-    else if (!call.isWrite) process.readAt.set(call.target, this.stepCount);
+    else if (call.verb === "get") doer.readAt.set(call.target, this.stepCount);
+    else if (!call.isWrite) return;
     else if (isDone) this.activity.writes++;
-    if (isDone) this.judge.after(process, call);
+    if (call.isWrite) this.#noteChildren();
+    if (isDone) this.tell((judge) => judge.after(doer, call));
+  }
+
+  /** Infinity for a child that is well. */
+  unwellSince(child: string): number {
+    return this.#unwell.get(child) ?? Infinity;
+  }
+
+  /** What somebody does to a child or to its Secret may be what makes it unwell. */
+  #noteChildren(): void {
+    const [, children] = this.levels;
+    for (const child of children ? this.stored(children.kind.type) : []) {
+      const { name } = child.metadata;
+      if (isWell(child, this.storedSecret(`${SECRET.namespace}/${name}`))) this.#unwell.delete(name);
+      else if (!this.#unwell.has(name)) this.#unwell.set(name, this.stepCount);
+    }
   }
 
   /** Whatever a process threw: nothing in it may be secret. */
@@ -362,26 +346,15 @@ export class World implements Court {
   }
 }
 
-/** Objects never change once they are read, so what one says is worked out once. */
-function readingOnce(kind: ManagedKind): ManagedKind {
-  const states = new WeakMap<KubeObject, State>();
-  const readState = (object: KubeObject): State => {
-    const known = states.get(object) ?? kind.readState(object);
-    states.set(object, known);
-    return known;
-  };
-  return { ...kind, readState };
-}
-
 /** Events tell what happened; they are no part of the state. */
 const isEvent = ({ target }: Call): boolean => target === "Event";
 
 /** Nobody ever gives up waiting here: a lost answer is a fault of its own. */
-function sandboxPort(sandbox: SandboxServiceManager): HttpPort {
+function sandboxPort(outside: Outside): HttpPort {
   return {
     send: async (request) => {
       const { path, search } = partsOf(request.url);
-      const { status, headers, body } = await sandbox.handle({
+      const { status, headers, body } = await outside.handle({
         method: request.method,
         path,
         query: new URLSearchParams(search),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BindingObject, changeRotation, createdAt, inMs, listBindings, listSecrets } from "./many-bindings.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
+import { changeRotation, inMs, listBindings, listSecrets } from "./many-bindings.ts";
 import { between, type RequestCounts, type RequestMeter, sandboxMeter } from "./request-counts.ts";
 import type { RotationWorld } from "./rotation-world.ts";
 
@@ -21,34 +22,38 @@ export interface DueAtOnceResult {
   readonly secondsToRotate: number;
   /** All requests from before the first rotation until after the last deletion. */
   readonly kube: RequestCounts;
-  readonly serviceManager: RequestCounts;
+  readonly outside: RequestCounts;
 }
 
-const ROTATED = 'keyturn_rotations_total{kind="ServiceBinding",cause="rotated"}';
-const DELETED = 'keyturn_keys_deleted_total{kind="ServiceBinding",cause="rotated"}';
 /** Long enough for the last answers to be counted. */
 const AFTERMATH_MS = 1500;
 
 /** Makes all bindings with a policy due at one instant; measures how fast they are rotated, and what that and the deletions ask for. */
 export async function measureDueAtOnce(world: RotationWorld, options: DueAtOnceOptions): Promise<DueAtOnceResult> {
   const { count, leadMs, overlapMs, leastAgeMs, patienceMs, kubeMeter } = options;
-  const { kube } = world;
-  const before = (await listBindings(kube)).filter(({ spec }) => spec.rotation);
+  const { family } = world;
+  const before = (await listBindings(world)).filter((binding) => family.readRotation(binding));
   assert.equal(before.length, count);
+  const createdAt = (binding: KubeObject): number => family.readStatus(binding).createdAt;
   const newestAt = Math.max(...before.map(createdAt));
   const dueAt = Math.max(Date.now() + leadMs, newestAt + leastAgeMs);
-  await changeRotation(kube, before, (binding) => {
+  await changeRotation(world, before, (binding) => {
     const frequencyMs = dueAt - createdAt(binding);
     return { frequency: inMs(frequencyMs), ttl: inMs(frequencyMs + overlapMs) };
   });
   await world.untilIdle(patienceMs);
   assert.ok(Date.now() < dueAt - AFTERMATH_MS, "the policies were not in force in time: a longer lead is needed");
   await sleep(dueAt - AFTERMATH_MS / 2 - Date.now());
-  const meters = [kubeMeter, sandboxMeter(world.sandbox)] as const;
+  const labels = `{kind="${family.type.kind}",cause="rotated"}`;
+  const [rotated, deleted] = [`keyturn_rotations_total${labels}`, `keyturn_keys_deleted_total${labels}`];
+  const earlier = await world.operator.metrics();
+  const isReached = (name: string) => (metrics: ReadonlyMap<string, number>) =>
+    (metrics.get(name) ?? 0) - (earlier.get(name) ?? 0) === count;
+  const meters = [kubeMeter, sandboxMeter(world)] as const;
   const [kubeBefore, outsideBefore] = await Promise.all(meters.map((read) => read()));
-  await world.untilMetrics("all to be rotated", patienceMs, (metrics) => metrics.get(ROTATED) === count);
+  await world.untilMetrics("all to be rotated", patienceMs, isReached(rotated));
   const secondsToRotate = (Date.now() - dueAt) / 1000;
-  await world.untilMetrics("all to be deleted", patienceMs, (metrics) => metrics.get(DELETED) === count);
+  await world.untilMetrics("all to be deleted", patienceMs, isReached(deleted));
   await world.untilIdle(patienceMs);
   await sleep(AFTERMATH_MS);
   const [kubeAfter, outsideAfter] = await Promise.all(meters.map((read) => read()));
@@ -57,21 +62,23 @@ export async function measureDueAtOnce(world: RotationWorld, options: DueAtOnceO
     rotationsPerSecond: count / secondsToRotate,
     secondsToRotate,
     kube: between(kubeBefore ?? {}, kubeAfter ?? {}),
-    serviceManager: between(outsideBefore ?? {}, outsideAfter ?? {}),
+    outside: between(outsideBefore ?? {}, outsideAfter ?? {}),
   };
 }
 
 /** Every binding has another key than before, in its Secret too, and no other one is left outside. */
-async function ensureAllRotated({ kube, sandbox }: RotationWorld, before: readonly BindingObject[]): Promise<void> {
-  const former = new Map(before.map(({ metadata, status }) => [metadata.name, status?.atProvider?.id]));
-  const secrets = await listSecrets(kube);
-  const after = await listBindings(kube);
-  for (const { metadata, status } of after) {
-    const id = status?.atProvider?.id;
-    if (!former.has(metadata.name)) continue;
-    assert.notEqual(id, former.get(metadata.name), `${metadata.name} has its old key`);
-    assert.equal(secrets.get(metadata.name)?.metadata.annotations?.["keyturn.dev/key-id"], id);
-    assert.deepEqual(status?.retiredKeys ?? [], [], `${metadata.name} has retired keys`);
+async function ensureAllRotated(world: RotationWorld, before: readonly KubeObject[]): Promise<void> {
+  const { family } = world;
+  const former = new Map(before.map((binding) => [binding.metadata.name, family.readStatus(binding).activeId]));
+  const secrets = await listSecrets(world);
+  const after = await listBindings(world);
+  for (const binding of after) {
+    const { name } = binding.metadata;
+    const { activeId, retired } = family.readStatus(binding);
+    if (!former.has(name)) continue;
+    assert.notEqual(activeId, former.get(name), `${name} has its old key`);
+    assert.equal(secrets.get(name)?.metadata.annotations?.["keyturn.dev/key-id"], activeId);
+    assert.deepEqual(retired, [], `${name} has retired keys`);
   }
-  assert.equal((await sandbox.bindings()).length, after.length, "keys outside");
+  assert.equal((await world.keysOutside()).length, after.length, "keys outside");
 }

@@ -7,6 +7,12 @@ export interface Figure {
   readonly holds?: boolean;
 }
 
+/** What a part of a bench found: its figures, and what they were counted from. */
+export interface Findings {
+  readonly figures: readonly Figure[];
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
 export function figure(name: string, value: number, goal?: string): Figure {
   const rounded = Number(value.toPrecision(4));
   if (goal === undefined) return { name, value: rounded };
@@ -22,5 +28,5 @@ export function reportFigures(bench: string, figures: readonly Figure[]): void {
     console.log(`${name.padEnd(70)} ${String(value).padStart(10)}${verdict}`);
   }
   console.log(JSON.stringify({ bench, figures }));
-  process.exitCode = figures.some(({ holds }) => holds === false) ? 1 : 0;
+  if (figures.some(({ holds }) => holds === false)) process.exitCode = 1;
 }

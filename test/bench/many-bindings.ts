@@ -1,35 +1,27 @@
-import { serviceBinding } from "../../src/api/btp/service-binding.ts";
-import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
+import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import type { Family, Rotation } from "../families/family.ts";
 import { rate } from "./load.ts";
-import { BENCH } from "./rotation-world.ts";
 
 /** The instance that a sandbox has from the start. */
 const INSTANCE_ID = "00000000-0000-4000-8000-000000000001";
 const WRITERS = 16;
 
-export interface Rotation {
-  readonly ttl: string;
-  readonly frequency: string;
-}
+/** Where the Secrets of a bench are, and the name of its ProviderConfig. */
+export const BENCH = "bench";
 
 /** A policy by which nothing is due while a bench runs. */
 export const NOT_YET: Rotation = { ttl: "48h", frequency: "24h" };
 
-export interface BindingObject extends KubeObject {
-  readonly spec: { readonly rotation?: Rotation };
-  readonly status?: {
-    readonly sequence?: number;
-    readonly atProvider?: { readonly id: string; readonly createdDate: string };
-    readonly pending?: { readonly sequence: number };
-    readonly retiredKeys?: readonly unknown[];
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
-  };
+/** Where the bindings of a bench are, and of which kind. */
+export interface Place {
+  readonly kube: Kube;
+  readonly family: Family;
 }
 
 const nameOf = (index: number): string => `binding-${index}`;
-export const indexOf = ({ metadata }: BindingObject): number => Number(metadata.name.slice("binding-".length));
+export const indexOf = ({ metadata }: KubeObject): number => Number(metadata.name.slice("binding-".length));
 
 export interface BindingRange {
   readonly from: number;
@@ -40,62 +32,52 @@ export interface BindingRange {
 }
 
 /** About the size of a typical managed resource, with what people and tools put on theirs. */
-export async function createBindings(kube: Kube, range: BindingRange): Promise<void> {
+export async function createBindings({ kube, family }: Place, range: BindingRange): Promise<void> {
   const { from, count, rotationOf, instanceOf } = range;
   await rate(count, WRITERS, async (offset) => {
     const index = from + offset;
     const name = nameOf(index);
-    const rotation = rotationOf?.(index);
-    await kube.create<KubeObject>(serviceBinding, {
-      apiVersion: apiVersionOf(serviceBinding),
-      kind: serviceBinding.kind,
-      metadata: {
-        name,
-        annotations: { "example.com/note": "n".repeat(600) },
-        labels: { team: `team-${index % 20}`, app: `app-${index % 500}` },
-      },
-      spec: {
-        ...(rotation && { rotation }),
-        providerConfigRef: { name: BENCH },
-        forProvider: { name, serviceInstanceId: instanceOf?.(index) ?? INSTANCE_ID, parameters: { role: "reader" } },
-        writeConnectionSecretToRef: { namespace: BENCH, name },
-      },
+    const binding = family.manifest({
+      name,
+      annotations: { "example.com/note": "n".repeat(600) },
+      labels: { team: `team-${index % 20}`, app: `app-${index % 500}` },
+      config: BENCH,
+      secretRef: { namespace: BENCH, name },
+      instanceId: instanceOf?.(index) ?? INSTANCE_ID,
+      rotation: rotationOf?.(index),
+      forProvider: { parameters: { role: "reader" } },
     });
+    await kube.create<KubeObject>(family.type, binding);
   });
 }
 
 /** Gives each of these bindings another policy. */
 export async function changeRotation(
-  kube: Kube,
-  bindings: readonly BindingObject[],
-  rotationOf: (binding: BindingObject) => Rotation,
+  { kube, family }: Place,
+  bindings: readonly KubeObject[],
+  rotationOf: (binding: KubeObject) => Rotation,
 ): Promise<void> {
   await rate(bindings.length, WRITERS, async (index) => {
     const binding = bindings[index];
     if (!binding) return;
-    const body = { spec: { rotation: rotationOf(binding) } };
-    await kube.patch(serviceBinding, { name: binding.metadata.name }, { type: "merge", body });
+    const body = { spec: family.rotationSpec(rotationOf(binding)) };
+    await kube.patch(family.type, { name: binding.metadata.name }, { type: "merge", body });
   });
 }
 
-export const listBindings = (kube: Kube): Promise<readonly BindingObject[]> =>
-  listAll<BindingObject>(kube, serviceBinding);
+export const listBindings = ({ kube, family }: Place): Promise<readonly KubeObject[]> => listAll(kube, family.type);
 
 /** The Secrets that bindings were published in, by the name of the binding. */
-export async function listSecrets(kube: Kube): Promise<ReadonlyMap<string, KubeObject>> {
+export async function listSecrets({ kube }: Place): Promise<ReadonlyMap<string, KubeObject>> {
   const secrets = await listAll(kube, secretType, BENCH);
   return new Map(secrets.map((secret) => [secret.metadata.name, secret]));
 }
 
-async function listAll<T extends KubeObject>(
-  kube: Kube,
-  type: ResourceType,
-  namespace?: string,
-): Promise<readonly T[]> {
-  const items: T[] = [];
+export async function listAll(kube: Kube, type: ResourceType, namespace?: string): Promise<readonly KubeObject[]> {
+  const items: KubeObject[] = [];
   let next: string | undefined;
   do {
-    const page = await kube.list<T>(type, {
+    const page = await kube.list(type, {
       limit: 500,
       ...(namespace !== undefined && { namespace }),
       ...(next !== undefined && { continue: next }),
@@ -105,9 +87,6 @@ async function listAll<T extends KubeObject>(
   } while (next !== undefined);
   return items;
 }
-
-/** When the active key was created; not a number where there is none. */
-export const createdAt = ({ status }: BindingObject): number => Date.parse(status?.atProvider?.createdDate ?? "");
 
 /** A duration as a policy says it. */
 export const inMs = (lengthMs: number): string => `${Math.round(lengthMs)}ms`;

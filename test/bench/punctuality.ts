@@ -1,35 +1,41 @@
-import { serviceBinding } from "../../src/api/btp/service-binding.ts";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { parseDuration } from "../../src/base/duration.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createListWatch } from "../../src/kube/list-watch.ts";
-import type { Kube } from "../../src/kube/port.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
 import { ResourceCache } from "../../src/kube/resource-cache.ts";
-import { type BindingObject, createdAt } from "./many-bindings.ts";
+import type { Family } from "../families/family.ts";
+import type { Place } from "./many-bindings.ts";
 
 /**
- * Notes when the first rotation of each binding begins, as a watch shows it: the intent in the status, compared with the
- * instant at which it was due. What it tells is therefore too late rather than too early, by the way to the server and
- * back. Must not: keep the objects, of which there are many.
+ * Notes when the first rotation of each binding begins and ends, as a watch shows it: the intent in the status, and the
+ * next key being the active one, both compared with the instant at which the rotation was due. What it tells is therefore
+ * too late rather than too early, by the way to the server and back. Must not: keep the objects, of which there are many.
  */
 export class LatenessWatch {
+  /** From due to begun, by name. */
   readonly latenessMs = new Map<string, number>();
+  /** From due to done, by name. */
+  readonly doneMs = new Map<string, number>();
+  readonly #underWay = new Map<string, { readonly sequence: number; readonly dueAt: number }>();
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   readonly #synced = Promise.withResolvers<void>();
   readonly #clock: Clock;
+  readonly #family: Family;
 
-  constructor(kube: Kube, clock: Clock = systemClock) {
+  constructor({ kube, family }: Place, clock: Clock = systemClock) {
     this.#clock = clock;
+    this.#family = family;
     const listWatch = createListWatch({
       kube,
-      type: serviceBinding,
+      type: family.type,
       clock,
       random: systemRandom,
       logger: silentLogger,
       cache: new ResourceCache<undefined>(),
-      transform: (object) => this.#see(object as BindingObject),
+      transform: (object) => this.#see(object),
       onDelta: () => {},
       onSynced: () => this.#synced.resolve(),
     });
@@ -46,12 +52,18 @@ export class LatenessWatch {
     await this.#running;
   }
 
-  #see(binding: BindingObject): undefined {
+  #see(binding: KubeObject): undefined {
     const { name } = binding.metadata;
-    const { status, spec } = binding;
-    const bornAt = createdAt(binding);
-    if (!status?.pending || !spec.rotation || Number.isNaN(bornAt) || this.latenessMs.has(name)) return;
-    this.latenessMs.set(name, this.#clock.now() - bornAt - parseDuration(spec.rotation.frequency));
+    const status = this.#family.readStatus(binding);
+    const rotation = this.#family.readRotation(binding);
+    const begun = this.#underWay.get(name);
+    if (begun && !status.isPending && status.sequence >= begun.sequence && !this.doneMs.has(name)) {
+      this.doneMs.set(name, this.#clock.now() - begun.dueAt);
+    }
+    if (!status.isPending || !rotation || Number.isNaN(status.createdAt) || begun) return;
+    const dueAt = status.createdAt + parseDuration(rotation.frequency);
+    this.#underWay.set(name, { sequence: status.sequence, dueAt });
+    this.latenessMs.set(name, this.#clock.now() - dueAt);
   }
 }
 

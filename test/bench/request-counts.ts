@@ -1,6 +1,6 @@
 import type { Kube } from "../../src/kube/port.ts";
+import { families } from "../families/families.ts";
 import type { Gateway } from "../support/gateway.ts";
-import type { SandboxClient } from "../support/sandbox-client.ts";
 
 /** How often what was asked of a server, by verb and resource: `PUT servicebindings/status`. */
 export type RequestCounts = Readonly<Record<string, number>>;
@@ -18,7 +18,12 @@ export function between(before: RequestCounts, after: RequestCounts): RequestCou
 export const sumOf = (counts: RequestCounts, isMeant: (key: string) => boolean): number =>
   Object.entries(counts).reduce((sum, [key, count]) => sum + (isMeant(key) ? count : 0), 0);
 
-const CONCERNED = new Set(["servicebindings", "providerconfigs", "secrets", "events"]);
+const CONCERNED = new Set([
+  ...families.map(({ type }) => type.plural),
+  ...families.map(({ configType }) => configType.plural),
+  "secrets",
+  "events",
+]);
 const WRITES = new Set(["POST", "PUT", "PATCH", "APPLY", "DELETE"]);
 
 export const isWrite = (key: string): boolean => WRITES.has(key.split(" ")[0] ?? "");
@@ -77,17 +82,22 @@ export const gatewayMeter =
     return countsOf(keys);
   };
 
-/** What reached the sandbox Service Manager, token requests included. */
+/** What reached a sandbox, token requests included. */
 export const sandboxMeter =
-  (sandbox: SandboxClient): RequestMeter =>
+  (sandbox: Controls): RequestMeter =>
   async () => {
-    const { body } = await sandbox.control("GET", "requests");
+    const { requests } = await sandbox.control("GET", "requests");
     const counts: Record<string, number> = {};
-    for (const { method, pattern, count } of body.requests as readonly SandboxCount[]) {
+    for (const { method, pattern, count } of requests as readonly SandboxCount[]) {
       add(counts, `${method} ${pattern}`, count);
     }
     return counts;
   };
+
+/** The controls of a sandbox that is a process of its own; what they answer. */
+export interface Controls {
+  control(method: string, path: string, json?: unknown): Promise<Readonly<Record<string, unknown>>>;
+}
 
 interface SandboxCount {
   readonly method: string;

@@ -2,28 +2,36 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { providerConfig } from "../../src/api/btp/provider-config.ts";
-import { serviceBinding } from "../../src/api/btp/service-binding.ts";
 import type { SandboxPlace } from "../../src/cli/sandbox/sandbox-place.ts";
 import { NODE_OPTIONS } from "../../src/install/deployment.ts";
-import { apiVersionOf, type KubeObject } from "../../src/kube/objects.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import type { IssuedLogin } from "../../src/sandbox/cloud-foundry/tokens.ts";
 import { namespaces } from "../conformance/kinds.ts";
+import type { Family } from "../families/family.ts";
 import { installDefinitions } from "../operator/bindings.ts";
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
 import { type KeyturnProcess, SOURCE_MAIN, startKeyturn } from "../support/keyturn-process.ts";
-import { SandboxClient } from "../support/sandbox-client.ts";
 import { takeLease } from "./foreign-lease.ts";
+import { BENCH } from "./many-bindings.ts";
 
-/** Where the Secrets of the bench are, and the name of its ProviderConfig. */
-export const BENCH = "bench";
 const LOOK_EVERY_MS = 500;
+
+/** What the ready file of `keyturn sandbox` says. */
+interface Places {
+  readonly sandbox: SandboxPlace;
+  readonly cloudFoundry: IssuedLogin;
+}
 
 export interface RotationWorldOptions {
   readonly kubeconfig: string;
+  /** Whose keys are rotated. */
+  readonly family: Family;
+  /** The way to the external system for operators, where it is not the straight one. */
+  readonly wayOutside?: (url: string) => Promise<string>;
   /** The way to the server for operators, where it is not the straight one. */
   readonly operatorKubeconfig?: string;
   /** Which `keyturn` is measured; that of the source where absent. */
@@ -31,20 +39,20 @@ export interface RotationWorldOptions {
 }
 
 /**
- * What rotation is measured on: an API server that somebody else started, a sandbox Service Manager and an operator, each
- * a process of its own, and a ProviderConfig that leads from the one to the other. Must not: help the operator in any way.
+ * What rotation is measured on: an API server that somebody else started, a sandbox and an operator, each a process of its
+ * own, and a ProviderConfig that leads from the one to the other. Must not: help the operator in any way.
  */
 export class RotationWorld {
   readonly kube: Kube;
-  readonly sandbox: SandboxClient;
+  readonly family: Family;
   readonly #options: RotationWorldOptions;
   readonly #folder: string;
-  readonly #sandboxProcess: KeyturnProcess<{ readonly sandbox: SandboxPlace }>;
+  readonly #sandboxProcess: KeyturnProcess<Places>;
   #operator: KeyturnOperator | undefined;
 
   static async open(options: RotationWorldOptions): Promise<RotationWorld> {
     const folder = mkdtempSync(join(tmpdir(), "keyturn-bench-"));
-    const sandboxProcess = await startKeyturn<{ readonly sandbox: SandboxPlace }>({
+    const sandboxProcess = await startKeyturn<Places>({
       words: ["sandbox"],
       readyFile: join(folder, "sandbox.json"),
       main: options.main ?? SOURCE_MAIN,
@@ -57,13 +65,13 @@ export class RotationWorld {
   private constructor(
     options: RotationWorldOptions,
     kube: Kube,
-    own: { readonly folder: string; readonly sandboxProcess: KeyturnProcess<{ readonly sandbox: SandboxPlace }> },
+    own: { readonly folder: string; readonly sandboxProcess: KeyturnProcess<Places> },
   ) {
     this.kube = kube;
+    this.family = options.family;
     this.#options = options;
     this.#folder = own.folder;
     this.#sandboxProcess = own.sandboxProcess;
-    this.sandbox = new SandboxClient(own.sandboxProcess.ready.sandbox);
   }
 
   get operator(): KeyturnOperator {
@@ -97,7 +105,7 @@ export class RotationWorld {
 
   /** Waits until the operator looks after so many credentials, and all of them are in order. */
   async untilHealthy(count: number, patienceMs: number): Promise<void> {
-    const kind = `{kind="${serviceBinding.kind}"}`;
+    const kind = `{kind="${this.family.type.kind}"}`;
     await this.untilMetrics(`${count} bindings to be in order`, patienceMs, (metrics) => {
       const isAll = metrics.get(`keyturn_credentials${kind}`) === count;
       return isAll && metrics.get(`keyturn_credentials_unhealthy${kind}`) === 0;
@@ -106,12 +114,11 @@ export class RotationWorld {
 
   /** Waits until nothing is left to do now. */
   async untilIdle(patienceMs: number): Promise<void> {
-    const states = ["person", "drift", "running"].map(
-      (state) => `keyturn_queue_depth{controller="btp",state="${state}"}`,
-    );
-    await this.untilMetrics("the operator to be idle", patienceMs, (metrics) =>
-      states.every((state) => metrics.get(state) === 0),
-    );
+    const isBusy = /^keyturn_queue_depth\{.*state="(?:person|drift|running)"/;
+    await this.untilMetrics("the operator to be idle", patienceMs, (metrics) => {
+      const depths = [...metrics].filter(([name]) => isBusy.test(name));
+      return depths.length > 0 && depths.every(([, depth]) => depth === 0);
+    });
   }
 
   /** Looks seldom: to tell of thousands of credentials takes the operator a while, too. */
@@ -128,6 +135,22 @@ export class RotationWorld {
     await eventually(what, probe, patienceMs);
   }
 
+  /** A control of the sandbox, for people with curl; what it answers. */
+  async control(method: string, path: string, json?: unknown): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await fetch(`${this.#sandboxUrl()}/sandbox/${path}`, {
+      method,
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path} at the sandbox: ${answer.status}`);
+    return (await answer.json()) as Readonly<Record<string, unknown>>;
+  }
+
+  /** The names of the keys that exist at the sandbox. */
+  async keysOutside(): Promise<readonly string[]> {
+    const { bindings } = await this.control("GET", "state");
+    return (bindings as readonly { readonly name: string }[]).map(({ name }) => name);
+  }
+
   async close(): Promise<void> {
     await this.stopOperator();
     await this.kube.close();
@@ -136,21 +159,32 @@ export class RotationWorld {
   }
 
   async #populate(): Promise<void> {
-    const { kube } = this;
+    const { kube, family } = this;
     await installDefinitions(kube);
     await kube.create<KubeObject>(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: BENCH } });
-    const { body: credentials } = await this.sandbox.control("POST", "clients");
-    const secretRef = { namespace: BENCH, name: "service-manager" };
-    const stringData = { credentials: JSON.stringify(credentials) };
-    await kube.create<KubeObject>(secretType, { apiVersion: "v1", kind: "Secret", metadata: secretRef, stringData });
-    const config = {
-      apiVersion: apiVersionOf(providerConfig),
-      kind: providerConfig.kind,
-      metadata: { name: BENCH },
-      spec: { serviceManagerSecret: { source: "Secret", secretRef: { ...secretRef, key: "credentials" } } },
-    };
+    const metadata = { namespace: BENCH, name: "credentials" };
+    const stringData = { credentials: JSON.stringify(await this.#login()) };
+    await kube.create<KubeObject>(secretType, { apiVersion: "v1", kind: "Secret", metadata, stringData });
+    const config = family.config(BENCH, { ...metadata, key: "credentials" });
     await eventually("the kinds to be served", () =>
-      kube.create<KubeObject>(providerConfig, config).catch(() => undefined),
+      kube.create<KubeObject>(family.configType, config).catch(() => undefined),
     );
   }
+
+  /** A log-in of its own, at the address that the operator is to use. */
+  async #login(): Promise<object> {
+    const { wayOutside } = this.#options;
+    const issued = await this.control("POST", LOGINS[this.family.standIn], {});
+    if (!wayOutside) return issued;
+    const url = this.#sandboxUrl();
+    return JSON.parse(JSON.stringify(issued).replaceAll(url, await wayOutside(url))) as object;
+  }
+
+  #sandboxUrl(): string {
+    const { sandbox, cloudFoundry } = this.#sandboxProcess.ready;
+    return this.family.standIn === "serviceManager" ? sandbox.url : cloudFoundry.apiEndpoint;
+  }
 }
+
+/** Where a sandbox gives out log-ins. */
+const LOGINS = { serviceManager: "clients", cloudFoundry: "logins" } as const;

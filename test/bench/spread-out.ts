@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "../support/eventually.ts";
-import { changeRotation, createBindings, createdAt, indexOf, inMs, listBindings, NOT_YET } from "./many-bindings.ts";
+import { changeRotation, createBindings, indexOf, inMs, listBindings, NOT_YET } from "./many-bindings.ts";
 import { LatenessWatch, percentile } from "./punctuality.ts";
 import { between, type RequestCounts, type RequestMeter, sandboxMeter } from "./request-counts.ts";
 import type { RotationWorld } from "./rotation-world.ts";
@@ -33,7 +33,7 @@ export interface SpreadOutResult {
     readonly maxMs: number;
   };
   /** What was asked for while nothing was due. */
-  readonly quiet: { readonly kube: RequestCounts; readonly serviceManager: RequestCounts };
+  readonly quiet: { readonly kube: RequestCounts; readonly outside: RequestCounts };
 }
 
 const HOUR_MS = 3_600_000;
@@ -41,7 +41,7 @@ const HOUR_MS = 3_600_000;
 /** Bindings at rest, while what is asked for is counted; then they become due one after the other, evenly. */
 export async function measureSpreadOut(world: RotationWorld, options: SpreadOutOptions): Promise<SpreadOutResult> {
   const { count, spreadMs, quietMs, patienceMs, kubeMeter, instanceOf } = options;
-  await createBindings(world.kube, { from: 0, count, rotationOf: () => NOT_YET, ...(instanceOf && { instanceOf }) });
+  await createBindings(world, { from: 0, count, rotationOf: () => NOT_YET, ...(instanceOf && { instanceOf }) });
   await world.untilHealthy(count, patienceMs);
   await world.untilIdle(patienceMs);
   await options.onAtRest?.();
@@ -54,19 +54,19 @@ export async function measureSpreadOut(world: RotationWorld, options: SpreadOutO
 
 async function spreadDueTimes(world: RotationWorld, options: SpreadOutOptions): Promise<void> {
   const { count, leadMs, spreadMs, patienceMs } = options;
-  const bindings = await listBindings(world.kube);
+  const bindings = await listBindings(world);
   const firstDueAt = Date.now() + leadMs;
-  await changeRotation(world.kube, bindings, (binding) => {
+  await changeRotation(world, bindings, (binding) => {
     const dueAt = firstDueAt + (indexOf(binding) / count) * spreadMs;
-    const frequencyMs = dueAt - createdAt(binding);
+    const frequencyMs = dueAt - world.family.readStatus(binding).createdAt;
     return { frequency: inMs(frequencyMs), ttl: inMs(frequencyMs + HOUR_MS) };
   });
   await world.untilIdle(patienceMs);
   if (Date.now() > firstDueAt) throw new Error("the policies were not in force in time: a longer lead is needed");
 }
 
-async function latenessOf({ kube }: RotationWorld, count: number, patienceMs: number): Promise<readonly number[]> {
-  const watch = new LatenessWatch(kube);
+async function latenessOf(world: RotationWorld, count: number, patienceMs: number): Promise<readonly number[]> {
+  const watch = new LatenessWatch(world);
   try {
     await watch.synced();
     await eventually("all rotations to begin", async () => watch.latenessMs.size === count || undefined, patienceMs);
@@ -77,16 +77,16 @@ async function latenessOf({ kube }: RotationWorld, count: number, patienceMs: nu
 }
 
 async function countQuietly(
-  { sandbox }: RotationWorld,
+  world: RotationWorld,
   kubeMeter: RequestMeter,
   quietMs: number,
 ): Promise<SpreadOutResult["quiet"]> {
-  const outsideMeter = sandboxMeter(sandbox);
+  const outsideMeter = sandboxMeter(world);
   const [kubeBefore, outsideBefore] = [await kubeMeter(), await outsideMeter()];
   await sleep(quietMs);
   return {
     kube: between(kubeBefore, await kubeMeter()),
-    serviceManager: between(outsideBefore, await outsideMeter()),
+    outside: between(outsideBefore, await outsideMeter()),
   };
 }
 

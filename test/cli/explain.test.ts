@@ -152,3 +152,50 @@ test("a static key has no next rotation", async () => {
     /deleted at 2025-11-06T13:14:28Z, in 1d: it was replaced at 2025-11-05T13:14:28Z, and 1d of overlap were promised then/,
   );
 });
+
+test("what stands in the way is told first, and nothing is promised in spite of it", async () => {
+  const world = await CommandWorld.start("orders");
+  world.btp.sandbox.controls.set({ outage: "unavailable" });
+  await world.btp.clock.advance(12 * DAY_MS);
+  await assert.rejects(world.btp.reconcile("orders"));
+  const facts = await factsOf(world);
+  assert.equal([...facts.keys()][0], "Problem");
+  assert.match(facts.get("Problem") ?? "", /^ProviderUnavailable: /);
+  assert.match(facts.get("Next rotation") ?? "", /^If the problem is solved by then: At 2025-11-29T13:14:28Z/);
+});
+
+test("-o json has the same for programs, with the engine's own words", async () => {
+  const world = await CommandWorld.start("orders");
+  const explained = async (): Promise<Readonly<Record<string, unknown>>> => {
+    const { code, stdout } = await world.run(["explain", "servicebinding", "orders", "-o", "json"]);
+    assert.equal(code, 0);
+    return JSON.parse(stdout) as Readonly<Record<string, unknown>>;
+  };
+  const { facts, ...rest } = await explained();
+  assert.deepEqual(rest, {
+    apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
+    kind: "ServiceBinding",
+    name: "orders",
+    steps: [],
+    nextRotation: { at: "2025-11-17T13:14:28Z", reason: "RotationDue" },
+  });
+  const [now] = facts as readonly unknown[];
+  assert.deepEqual(now, { about: "Now", text: "Nothing to do.", isProblem: false });
+  await world.run(["freeze", "servicebinding", "orders"]);
+  await world.btp.clock.advance(12 * DAY_MS);
+  const frozen = await explained();
+  assert.deepEqual([frozen.heldBackBy, frozen.nextRotation], ["Frozen", undefined]);
+});
+
+test("an adoption that is refused is a problem to status and explain", async () => {
+  const world = await CommandWorld.start("orders", "payments");
+  const payments = (await world.btp.get("payments")).metadata.annotations?.["crossplane.io/external-name"];
+  await world.btp.create("thief");
+  const body = { metadata: { annotations: { "crossplane.io/external-name": payments } } };
+  await world.btp.kube.patch(serviceBinding, { name: "thief" }, { type: "merge", body });
+  await world.btp.reconcile("thief");
+  assert.match((await factsOf(world, "thief")).get("Problem") ?? "", /^AdoptionRefused: the key that crossplane\.io/);
+  const { code, stdout } = await world.run(["status", "--exit-code"]);
+  assert.equal(code, 1);
+  assert.match(stdout, /^ {2}servicebinding\/thief {2}AdoptionRefused: /m);
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import { controllerNeeds } from "../../src/install/permissions.ts";
-import { runKeyturn } from "../support/run-keyturn.ts";
+import { sayKeyturn } from "../support/say-keyturn.ts";
 
 interface Item {
   readonly kind: string;
@@ -10,19 +10,19 @@ interface Item {
 }
 
 const asYaml = async (...words: readonly string[]): Promise<readonly Item[]> => {
-  const { code, stdout, stderr } = await runKeyturn(["manifests", ...words]);
+  const { code, stdout, stderr } = await sayKeyturn(["manifests", ...words]);
   assert.equal(code, 0, stderr);
   return parseAllDocuments(stdout).map((document) => document.toJSON() as Item);
 };
 
 test("YAML and JSON hold the same", async () => {
-  const { stdout } = await runKeyturn(["manifests", "-o", "json"]);
+  const { stdout } = await sayKeyturn(["manifests", "-o", "json"]);
   const { items } = JSON.parse(stdout) as { readonly items: readonly Item[] };
   assert.deepEqual(await asYaml(), items);
 });
 
 test("the definitions are those that `keyturn crds` prints", async () => {
-  const { stdout } = await runKeyturn(["crds", "-o", "json"]);
+  const { stdout } = await sayKeyturn(["crds", "-o", "json"]);
   const { items } = JSON.parse(stdout) as { readonly items: readonly Item[] };
   const definitions = (await asYaml()).filter(({ kind }) => kind === "CustomResourceDefinition");
   assert.deepEqual(definitions, items);
@@ -36,7 +36,7 @@ test("namespace and image are as asked for", async () => {
 });
 
 test("every controller that the operator knows can be installed", async () => {
-  const { stdout } = await runKeyturn(["operator", "--help"]);
+  const { stdout } = await sayKeyturn(["operator", "--help"]);
   const [, names = ""] = /Controllers to switch on, separated by commas: ([-a-z0-9, ]+)\./.exec(stdout) ?? [];
   assert.deepEqual([...controllerNeeds.keys()], names.split(", "));
 });
@@ -49,7 +49,7 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
 
 for (const [words, message] of mistakes) {
   test(`a mistake is one line: ${words.join(" ")}`, async () => {
-    const { code, stdout, stderr } = await runKeyturn(["manifests", ...words]);
+    const { code, stdout, stderr } = await sayKeyturn(["manifests", ...words]);
     assert.deepEqual({ code, stdout }, { code: 2, stdout: "" });
     assert.match(stderr, message);
     assert.equal(stderr.trim().split("\n").length, 1);

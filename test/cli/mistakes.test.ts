@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { runKeyturn } from "../support/run-keyturn.ts";
+import { sayKeyturn } from "../support/say-keyturn.ts";
 
 let folder: string;
 before(() => {
@@ -31,7 +32,7 @@ async function assertOneLine(
   message: RegExp,
   environment?: Record<string, string>,
 ): Promise<void> {
-  const { code, stdout, stderr } = await runKeyturn(words, environment);
+  const { code, stdout, stderr } = await sayKeyturn(words, environment);
   const said = `keyturn ${words.join(" ")} said: ${stderr}`;
   assert.notEqual(code, 0, said);
   assert.match(stderr, message, said);
@@ -47,7 +48,7 @@ test("a command or flag that does not exist", async () => {
   await assertOneLine(["up", "now"], /unexpected argument "now"/);
   await assertOneLine(
     ["status", "secret"],
-    /"secret" is not a kind that Keyturn rotates \(choose from servicebinding, servicecredentialbinding\)/,
+    /"secret" is not a kind that Keyturn rotates \(choose from servicebinding, servicecredentialbinding\b/,
   );
 });
 
@@ -114,6 +115,12 @@ test("credentials that nobody accepts", async () => {
   } finally {
     server.close();
   }
+});
+
+test("a mistake is one line of the process too, and its exit code", async () => {
+  const { code, stdout, stderr } = await runKeyturn(["status", "secret"]);
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.match(stderr, /^keyturn: "secret" is not a kind that Keyturn rotates [^\n]+\n$/);
 });
 
 test("an output that cannot be written", { skip: existsSync("/dev/full") ? false : "needs /dev/full" }, async () => {

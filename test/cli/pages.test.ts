@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import { runKeyturn } from "../support/run-keyturn.ts";
+import { sayKeyturn } from "../support/say-keyturn.ts";
 
 const commands = [
   "up",
@@ -25,8 +26,11 @@ test("--help lists every command, and each has a page of its own", async () => {
   assert.equal(code, 0);
   for (const command of commands) assert.match(stdout, new RegExp(`^  ${command} `, "m"));
   for (const command of commands) {
-    const pages = [runKeyturn([command, "--help"]), runKeyturn(["help", command])];
-    for (const page of await Promise.all(pages)) {
+    for (const words of [
+      [command, "--help"],
+      ["help", command],
+    ]) {
+      const page = await sayKeyturn(words);
       assert.equal(page.code, 0);
       assert.match(page.stdout, new RegExp(`^  keyturn ${command} .*\\[FLAGS\\]$`, "m"));
     }
@@ -37,13 +41,13 @@ test("every flag that the README names is on its page", async () => {
   const readme = readFileSync(join(import.meta.dirname, "..", "..", "README.md"), "utf8");
   const flags = [...readme.matchAll(/^\| `(--[a-z-]+)/gm)].map(([, flag]) => flag ?? "");
   assert.ok(flags.length >= 4, "the table of flags was not found");
-  const { stdout } = await runKeyturn(["up", "--help"]);
+  const { stdout } = await sayKeyturn(["up", "--help"]);
   for (const flag of flags) assert.ok(stdout.includes(flag), flag);
 });
 
 test("crds prints the same definitions as YAML and as JSON", async () => {
-  const yaml = parseAllDocuments((await runKeyturn(["crds"])).stdout).map((document) => document.toJSON() as unknown);
-  const json = JSON.parse((await runKeyturn(["crds", "-o", "json"])).stdout) as { readonly items: readonly unknown[] };
+  const yaml = parseAllDocuments((await sayKeyturn(["crds"])).stdout).map((document) => document.toJSON() as unknown);
+  const json = JSON.parse((await sayKeyturn(["crds", "-o", "json"])).stdout) as { readonly items: readonly unknown[] };
   assert.deepEqual(yaml, json.items);
   assert.ok(yaml.length > 0);
   for (const item of yaml) assert.equal((item as { readonly kind: string }).kind, "CustomResourceDefinition");

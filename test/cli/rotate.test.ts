@@ -200,6 +200,9 @@ test("which resources are meant must be clear", async () => {
     [["status", "servicebinding", "a", "b"], /unexpected argument "b"/],
     [["status", "-o", "yaml"], /--output must be one of table, wide, json, not "yaml"/],
     [["status", "servicebinding", "orders", "-l", "a=b"], /give a name or -l, not both/],
+    [["status", "-l", "a==="], /^-l a===: the server does not understand it: /],
+    [["rotate", "--all", "-l", "a==="], /^-l a===: the server does not understand it: /],
+    [["explain", "servicebinding", "orders", "-o", "yaml"], /--output must be one of text, json, not "yaml"/],
   ];
   for (const [words, message] of table) {
     await assert.rejects(

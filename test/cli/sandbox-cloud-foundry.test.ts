@@ -12,6 +12,7 @@ import { CloudFoundryClient } from "../support/cloud-foundry-client.ts";
 import { type KeyturnProcess, startKeyturn } from "../support/keyturn-process.ts";
 import { startKeyturnUp } from "../support/keyturn-up.ts";
 import { runKeyturn } from "../support/run-keyturn.ts";
+import { sayKeyturn } from "../support/say-keyturn.ts";
 import { scratchFolder } from "../support/scratch-folder.ts";
 
 type Sandbox = KeyturnProcess<{ readonly cloudFoundry: IssuedLogin }>;
@@ -77,7 +78,7 @@ test("--seed draws the same user in every run, and no secret twice", async (cont
 });
 
 test("--help lists its controls, switches and the settings of an instance, too", async () => {
-  const { stdout } = await runKeyturn(["sandbox", "--help"]);
+  const { stdout } = await sayKeyturn(["sandbox", "--help"]);
   const page = stdout.slice(stdout.indexOf("Cloud Foundry: controls"));
   for (const { request, what } of controlPages) {
     assert.ok(page.includes(request), request);

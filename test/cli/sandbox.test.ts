@@ -13,6 +13,7 @@ import { eventually } from "../support/eventually.ts";
 import { type KeyturnProcess, startKeyturn } from "../support/keyturn-process.ts";
 import { runKeyturn } from "../support/run-keyturn.ts";
 import { SandboxClient } from "../support/sandbox-client.ts";
+import { sayKeyturn } from "../support/say-keyturn.ts";
 import { scratchFolder } from "../support/scratch-folder.ts";
 
 type Sandbox = KeyturnProcess<{ readonly sandbox: SandboxPlace; readonly processId: number }>;
@@ -92,7 +93,7 @@ test("--state keeps bindings, clients, tokens, switches and the port, also acros
   const { sandbox: next } = await running(context, ["--state", file], folder);
   assert.deepEqual(next.ready.sandbox, sandbox.ready.sandbox);
   assert.ok(await client.lets(made.body.credentials));
-  assert.deepEqual(await client.bindings(), ["kept"]);
+  assert.deepEqual(await client.keys(), ["kept"]);
   assert.equal((await client.control("GET", "switches")).body.createdHiddenMs, 7);
   await client.call("DELETE", `/v1/service_bindings/${made.body.id}`);
   assert.equal(await next.stop("SIGINT"), 0);
@@ -116,7 +117,7 @@ test("--latency makes every answer take so much longer", async (context) => {
 });
 
 test("--help lists the controls, the switches and the settings of an instance", async () => {
-  const { stdout } = await runKeyturn(["sandbox", "--help"]);
+  const { stdout } = await sayKeyturn(["sandbox", "--help"]);
   for (const { request, what } of controlPages) {
     assert.ok(stdout.includes(request), request);
     assert.ok(stdout.includes(what), what);

@@ -118,10 +118,48 @@ test("labels choose; nothing found is said, and is no failure", async () => {
   });
 });
 
+test("warnings are marked in the table, and stand in words below it", async () => {
+  const world = await CommandWorld.start("orders");
+  await world.btp.create("busy", { rotation: { ttl: "336h", frequency: "336h" } });
+  await world.btp.reconcile("busy");
+  const { code, stdout } = await world.run(["status", "--exit-code"]);
+  assert.equal(code, 0, "a warning is no problem");
+  assert.match(stdout, /^busy +Ready, warning /m);
+  assert.match(stdout, /^orders +Ready +my-sample/m);
+  const below = stdout.slice(stdout.indexOf("\nWarnings:\n"));
+  assert.deepEqual(lines(below).slice(1), [
+    "Warnings:",
+    "  servicebinding/busy  ttl equals frequency: the old key ends when the new one begins, with no overlap",
+  ]);
+});
+
+test("-n means the namespace of the Secret where the kind itself has none; a name is enough by itself", async () => {
+  const world = await CommandWorld.start("orders");
+  const names = async (...words: readonly string[]): Promise<readonly string[]> =>
+    itemsOf((await world.run(["status", ...words, "-o", "json"])).stdout).map(({ name }) => name);
+  assert.deepEqual(await names("-n", "default"), ["orders"]);
+  assert.deepEqual(await names("-n", "shop"), []);
+  assert.deepEqual(await names("-n", "shop", "-A"), ["orders"]);
+  assert.deepEqual(await names("servicebinding", "orders", "-n", "shop"), ["orders"]);
+  const frozen = await world.run(["freeze", "--all", "-n", "shop"]);
+  assert.deepEqual(frozen, { code: 0, stdout: "", stderr: "No resources found.\n" });
+});
+
+test("names that are too long for a table are cut, and whole with -o wide", async () => {
+  const long = "o".repeat(253);
+  const world = await CommandWorld.start("orders");
+  await world.btp.create(long, { writeConnectionSecretToRef: { namespace: "default", name: "long" } });
+  await world.btp.reconcile(long);
+  const { stdout } = await world.run(["status"]);
+  for (const line of lines(stdout)) assert.ok(line.length < 160, line);
+  assert.match(stdout, /^o{47}… +Ready/m);
+  assert.match((await world.run(["status", "-o", "wide"])).stdout, /^o{253} +Ready/m);
+});
+
 test("a cluster that does not know the kinds is told apart from an empty one, with the remedy", async () => {
   await assert.rejects(new CommandWorld().run(["status"]), {
     name: "NotServed",
     message:
-      "the cluster does not know ServiceBinding, ServiceCredentialBinding: keyturn crds | kubectl apply -f - installs it",
+      /^the cluster does not know ServiceBinding, ServiceCredentialBinding\b.*: keyturn crds \| kubectl apply -f - installs it$/,
   });
 });

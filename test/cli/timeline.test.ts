@@ -57,7 +57,8 @@ test("mistakes are one line that names the file, or the field and what to do", a
   const good = file("one.yaml", GOOD);
   const table: readonly (readonly [words: readonly string[], code: number, message: RegExp])[] = [
     [[], 2, /give the manifest with -f FILE/],
-    [["-f", join(folder, "none.yaml")], 2, /none\.yaml cannot be read: .*no such file/],
+    [["-f", join(folder, "none.yaml")], 2, /^keyturn: -f \S+none\.yaml: there is no such file$/m],
+    [["-f", folder], 2, /^keyturn: -f \S+: is a folder: give the files in it$/m],
     [["-f", file("broken.yaml", "a: [\n")], 1, /broken\.yaml, line \d+: this is not YAML/],
     [["-f", file("secret.yaml", "kind: Secret\n")], 1, /nothing in it that Keyturn rotates \(servicebinding/],
     [

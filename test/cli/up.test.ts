@@ -8,6 +8,7 @@ import { NotFound } from "../../src/kube/errors.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { CloudFoundryClient } from "../support/cloud-foundry-client.ts";
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnUp, startKeyturnUp } from "../support/keyturn-up.ts";
@@ -102,6 +103,12 @@ describe("keyturn up", { concurrency: 3 }, () => {
     await eventually("the old key is deleted", async () => ((await client.lets(before)) ? undefined : true), 40_000);
     assert.ok(await client.lets(await secretData(kube, { namespace: "shop", name: "orders-db" })));
 
+    const foundry = new CloudFoundryClient(up.ready.cloudFoundry);
+    for (const name of ["payments-queue", "ledger-db"]) {
+      const works = async () => (await foundry.lets(await secretData(kube, { namespace: "shop", name }))) || undefined;
+      await eventually(`the key of ${name} at Cloud Foundry works`, works);
+    }
+
     assert.equal(await up.stop("SIGINT"), 0, up.output().stderr);
     const { stdout, stderr } = up.output();
     for (const line of [
@@ -114,6 +121,8 @@ describe("keyturn up", { concurrency: 3 }, () => {
       /ServiceBinding orders-db {2}key orders-db-\w+ is active and published in Secret shop\/orders-db\n/,
       /ServiceBinding orders-db {2}key orders-db-\w+ is retired, to be deleted at \d\d:\d\d:\d\d\n/,
       /ServiceBinding orders-db {2}key orders-db-\w+ is deleted\n/,
+      /ServiceCredentialBinding payments-queue {2}key payments-queue-\w+ is active and published in Secret shop\/payments-queue\n/,
+      /RotatingCredentialBinding ledger-db {2}key ledger-db-\w+ is active and published in Secret shop\/ledger-db\n/,
     ]) {
       assert.match(stdout, line);
     }
@@ -170,6 +179,9 @@ describe("keyturn up", { concurrency: 3 }, () => {
     const { up, kube, client } = await running(context, folder, []);
     assert.notEqual(up.ready.sandbox.url, url);
     const secret = await secretData(kube, credentialSecret);
+    const { apiEndpoint } = up.ready.cloudFoundry;
+    const foundry = { namespace: "keyturn-system", name: "sandbox-cloud-foundry" };
+    assert.equal((await secretData(kube, foundry)).apiEndpoint, apiEndpoint);
     assert.deepEqual([secret.sm_url, secret.url], [up.ready.sandbox.url, up.ready.sandbox.url]);
     assert.equal(secret.clientsecret, first.up.ready.sandbox.clientSecret);
     const key = await activeKey(kube, "search-index");
@@ -210,6 +222,13 @@ describe("keyturn up", { concurrency: 3 }, () => {
     const { body } = await client.control("GET", "state");
     assert.deepEqual([body.bindings, body.instances], [[], []]);
     assert.ok(await client.token());
+  });
+
+  test("--no-operator leaves everything to an operator of one's own", async (context) => {
+    const { kube, up } = await running(context, scratchFolder(), ["--no-operator"]);
+    assert.equal((await kube.list(serviceBinding)).items.length, 4);
+    assert.ok((await kube.list(serviceBinding)).items.every(({ metadata }) => metadata.finalizers === undefined));
+    assert.equal(up.ready.metrics, undefined);
   });
 
   test("--ephemeral keeps nothing", async (context) => {

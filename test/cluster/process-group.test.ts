@@ -68,7 +68,7 @@ for (const signal of ["SIGKILL", "SIGTERM", "SIGINT"] as const) {
 test("a process that ignores SIGTERM is killed after the grace, and a kept directory stays", async () => {
   const directory = await mkdtemp(path.join(tmpdir(), "keyturn-process-group-"));
   try {
-    const group = new ProcessGroup(directory);
+    const group = new ProcessGroup(directory, 500);
     const log = path.join(directory, "stubborn.log");
     const script =
       'process.on("SIGTERM", () => console.log("no")); console.log(process.pid); setInterval(() => {}, 1000);';

@@ -21,9 +21,9 @@ export class ProcessGroup {
   #hasEnded = false;
 
   /** `directory` is removed with the last of the processes, unless `end` is told to keep it. */
-  constructor(directory: string) {
+  constructor(directory: string, graceMs = 5000) {
     const script = path.join(import.meta.dirname, "supervisor.ts");
-    this.#supervisor = spawn(process.execPath, [script, directory], {
+    this.#supervisor = spawn(process.execPath, [script, directory, String(graceMs)], {
       detached: true,
       stdio: ["pipe", "pipe", "inherit"],
     });

@@ -33,7 +33,8 @@ export type Answer =
  * not listed here stops with the clients.
  */
 const stopOrder: readonly string[] = ["kube-apiserver", "etcd"];
-const graceMs = 5000;
+/** How long a process may take to end by itself. */
+const graceMs = Number(process.argv[3]);
 
 interface Running {
   readonly child: ChildProcess;

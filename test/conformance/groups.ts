@@ -20,6 +20,8 @@ import { namespaces } from "./groups/namespaces.ts";
 import { objects } from "./groups/objects.ts";
 import { ownership } from "./groups/ownership.ts";
 import { patches } from "./groups/patches.ts";
+import { rotatingCredentialBindings } from "./groups/rotating-credential-bindings.ts";
+import { rotatingResources } from "./groups/rotating-resources.ts";
 import { secrets } from "./groups/secrets.ts";
 import { selectors } from "./groups/selectors.ts";
 import { serviceBindings } from "./groups/service-bindings.ts";
@@ -51,6 +53,8 @@ export const groups: readonly BehaviourGroup[] = [
   admissionPolicies,
   serviceBindings,
   serviceCredentialBindings,
+  rotatingCredentialBindings,
+  rotatingResources,
   subresources,
   ownership,
   listWatch,

@@ -2,10 +2,18 @@ import assert from "node:assert/strict";
 import { definitionOf } from "../../src/api/custom-resource.ts";
 import { adviceFor, type RotatedKind } from "../../src/install/admission-policies.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
-import { at, settles } from "./expectations.ts";
+import { type Behaviour, behaviour } from "./behaviour.ts";
+import { at, refused, settles } from "./expectations.ts";
 import { policies, policyBindings } from "./kinds.ts";
 import type { Answer } from "./wire.ts";
 import type { World } from "./world.ts";
+
+export interface RefusedSpec {
+  readonly why: string;
+  readonly spec: object;
+  readonly field: string;
+  readonly message: RegExp;
+}
 
 /**
  * One of Keyturn's own kinds, under a group of the run's own: its schema and its advice are only worth something if a real
@@ -40,6 +48,15 @@ export class OwnKind {
   async attempt(world: World, spec: object): Promise<KubeObject> {
     const type = await this.type(world);
     return world.kube.create(type, this.draft(type, world.unique("b"), spec), { dryRun: true });
+  }
+
+  /** That each of these is refused, with the field that is wrong and what is wrong with it. */
+  refusals(table: readonly RefusedSpec[]): readonly Behaviour[] {
+    return table.map(({ why, spec, field, message }) =>
+      behaviour(`refused: ${why}`, async (world) => {
+        await refused(this.attempt(world, spec), { status: 422, code: "Invalid", message, fields: [field] });
+      }),
+    );
   }
 
   /** The same, with the answer as it is on the wire. */

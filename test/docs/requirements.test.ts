@@ -131,6 +131,7 @@ const speaking: readonly [file: string, says: RegExp][] = [
   ["src/engine/document-reconciliation.test.ts", /says: "([^"]+)"/g],
   ["test/reconcile/document.test.ts", /"(line \d+: [^"]+)"/g],
   ["test/reconcile/cloud-foundry-document.test.ts", /"(line \d+: [^"]+)"/g],
+  ["test/reconcile/rotating-credential-binding-document.test.ts", /["`](line \d+: [^"`]+)["`]/g],
 ];
 
 for (const [file, says] of speaking) {

@@ -28,7 +28,7 @@ function connect(http: UndiciHttp, apiUrl: string | undefined, skipTlsVerificati
 }
 
 test("over sockets: a key is made, found, read and removed", async () => {
-  const { id: instanceId } = sandbox.controls.putInstance({ brokerLatencyMs: 50 });
+  const { id: instanceId } = sandbox.controls.putInstance({ brokerLatencyMs: 500 });
   const connection = connect(trusting, url);
   const request: CreateRequest = {
     name: "it's, a name",

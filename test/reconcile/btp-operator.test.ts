@@ -2,12 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { providerConfig } from "../../src/api/btp/provider-config.ts";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
-import type { ObjectRef, ResourceType } from "../../src/kube/objects.ts";
+import type { KubeObject, ObjectRef, ResourceType } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import { CREDENTIALS_SECRET } from "../../src/reconcile/btp/btp-objects.fixture.ts";
+import { bindingOf, CREDENTIALS_SECRET } from "../../src/reconcile/btp/btp-objects.fixture.ts";
 import { BtpWorld } from "./btp-world.ts";
 import { WorldOperator } from "./world-operator.ts";
 
+const events: ResourceType = {
+  group: "events.k8s.io",
+  version: "v1",
+  plural: "events",
+  kind: "Event",
+  namespaced: true,
+};
 const MINUTE_MS = 60_000;
 const rotation = { frequency: "12m", ttl: "14m" };
 const BINDINGS = "/v1/service_bindings";
@@ -179,4 +186,28 @@ test("a sweep takes one list outside and no write, also where nobody uses the Pr
   await world.clock.advance(10 * MINUTE_MS);
   const used = operator.traffic();
   assert.deepEqual([used.writes, used.outside], [[], [`GET ${BINDINGS}`]]);
+});
+
+test("an adoption that is refused is told in one event, and not again", async (context) => {
+  const world = new BtpWorld();
+  await world.populate();
+  const operator = new WorldOperator(world, { driftCheckMs: 2 * MINUTE_MS });
+  context.after(() => operator.stop());
+  await world.create("orders", { rotation });
+  await settled(world);
+  const annotations = { "crossplane.io/external-name": world.sandbox.liveBindings()[0]?.id ?? "" };
+  const { instanceId } = world;
+  await world.kube.create<KubeObject>(
+    serviceBinding,
+    bindingOf({ instanceId, metadata: { name: "thief", annotations } }),
+  );
+  await settled(world);
+  const told = async (): Promise<readonly unknown[]> => {
+    const { items } = await world.kube.list(events, { namespace: "default", fieldSelector: "regarding.name=thief" });
+    return items.map(({ type, reason, series }) => [type, reason, series]);
+  };
+  assert.deepEqual(await told(), [["Warning", "AdoptionRefused", undefined]]);
+  await world.clock.advance(10 * MINUTE_MS);
+  assert.deepEqual(await told(), [["Warning", "AdoptionRefused", undefined]]);
+  assert.equal(sandboxNames(world).length, 1);
 });

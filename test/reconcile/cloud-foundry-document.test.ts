@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "yaml";
 import { serviceCredentialBinding } from "../../src/api/cloudfoundry/service-credential-binding.ts";
-import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
 import { PUBLISHED_SELECTOR, secretType } from "../../src/publish/secret-publisher.ts";
-import { installForeignKind } from "../../src/reconcile/objects.fixture.ts";
 import { CloudFoundryWorld } from "./cloud-foundry-world.ts";
 
 /**
@@ -13,21 +12,6 @@ import { CloudFoundryWorld } from "./cloud-foundry-world.ts";
  */
 const HOUR_MS = 3_600_000;
 const FREQUENCY_MS = 720 * HOUR_MS;
-const namespaces: ResourceType = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
-const serviceInstances: ResourceType = {
-  group: "cloudfoundry.crossplane.io",
-  version: "v1alpha1",
-  plural: "serviceinstances",
-  kind: "ServiceInstance",
-  namespaced: false,
-};
-
 /** Its indentation is mended: `forProvider` and `writeConnectionSecretToRef` are both in `spec`. */
 const MANIFEST = `
 apiVersion: cloudfoundry.crossplane.io/v1alpha1
@@ -117,30 +101,13 @@ test("line 14: 720h and 1440h are followed to the hour, and stay as they were wr
 test("line 22: the manifest of the first option, its indentation mended, gives a working Secret", async () => {
   const world = new CloudFoundryWorld();
   await world.start();
-  await world.kube.create<KubeObject>(namespaces, {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: "my-namespace" },
-  });
-  await installForeignKind(world.kube, serviceInstances);
-  await world.kube.create<KubeObject>(serviceInstances, {
-    apiVersion: "cloudfoundry.crossplane.io/v1alpha1",
-    kind: "ServiceInstance",
-    metadata: { name: "my-database" },
-    status: { atProvider: { id: world.instanceId } },
-  });
+  await world.putDocumentObjects();
   await world.kube.create(serviceCredentialBinding, parse(MANIFEST) as KubeObject);
   await world.reconcile("my-rotating-service-key");
   const [key] = world.live();
   assert.equal(key?.instanceId, world.instanceId);
   assert.match(key?.name ?? "", /^my-rotating-service-key-[a-z0-9]{8}$/);
-  const secret = await world.kube.get(secretType, { namespace: "my-namespace", name: "my-service-credentials" });
-  const data = Object.entries(secret.data as Readonly<Record<string, string>>);
-  assert.ok(
-    world.sandbox.authenticate(
-      Object.fromEntries(data.map(([name, value]) => [name, Buffer.from(value, "base64").toString()])),
-    ),
-  );
+  assert.ok((await world.documentSecret()).works);
 });
 
 test("line 71: a static key is a rotating one whose time never comes", async () => {

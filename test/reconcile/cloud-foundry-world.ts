@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { serviceCredentialBinding } from "../../src/api/cloudfoundry/service-credential-binding.ts";
-import type { KubeObject } from "../../src/kube/objects.ts";
+import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
+import { secretType } from "../../src/publish/secret-publisher.ts";
 import { createCloudFoundryFamily } from "../../src/reconcile/cloudfoundry/cloud-foundry-family.ts";
 import {
   credentialBindingOf,
   putProviderConfig,
 } from "../../src/reconcile/cloudfoundry/cloud-foundry-objects.fixture.ts";
+import { installForeignKind } from "../../src/reconcile/objects.fixture.ts";
 import { type LiveKey, SandboxCloudFoundry } from "../../src/sandbox/cloud-foundry/sandbox-cloud-foundry.ts";
 import { CANARY, ManagedWorld, SANDBOX_URL } from "./managed-world.ts";
 
@@ -19,13 +21,25 @@ export interface BindingStatus {
     readonly retiredKeys?: readonly (Fields & { readonly guid: string; readonly deletionDate: string })[];
   };
   readonly sequence: number;
-  readonly conditions: readonly {
-    readonly type: string;
-    readonly status: string;
-    readonly reason: string;
-    readonly message?: string;
-  }[];
+  readonly conditions: readonly SaidCondition[];
 }
+
+export interface SaidCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message?: string;
+}
+
+const clusterKind = (group: string, version: string, kind: string, plural: string): ResourceType => ({
+  group,
+  version,
+  plural,
+  kind,
+  namespaced: false,
+});
+const namespaces = clusterKind("", "v1", "Namespace", "namespaces");
+const serviceInstances = clusterKind("cloudfoundry.crossplane.io", "v1alpha1", "ServiceInstance", "serviceinstances");
 
 export const FORCE_ANNOTATION = "servicecredentialbinding.cloudfoundry.crossplane.io/force-rotation";
 
@@ -66,6 +80,30 @@ export class CloudFoundryWorld extends ManagedWorld<SandboxCloudFoundry> {
     const { conditions } = await this.statusOf(name);
     const synced = conditions.find(({ type }) => type === "Synced");
     return `${synced?.status} ${synced?.reason}: ${synced?.message ?? ""}`;
+  }
+
+  /** What the document's manifests refer to: a namespace, and a ServiceInstance. */
+  async putDocumentObjects(): Promise<void> {
+    await this.kube.create<KubeObject>(namespaces, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "my-namespace" },
+    });
+    await installForeignKind(this.kube, serviceInstances);
+    await this.kube.create<KubeObject>(serviceInstances, {
+      apiVersion: apiVersionOf(serviceInstances),
+      kind: serviceInstances.kind,
+      metadata: { name: "my-database" },
+      status: { atProvider: { id: this.instanceId } },
+    });
+  }
+
+  /** Whether the Secret that the document's manifests name holds what somebody could log in with; and its UID. */
+  async documentSecret(): Promise<{ readonly works: boolean; readonly uid: string | undefined }> {
+    const secret = await this.kube.get(secretType, { namespace: "my-namespace", name: "my-service-credentials" });
+    const data = Object.entries(secret.data as Readonly<Record<string, string>>);
+    const texts = data.map(([name, value]) => [name, Buffer.from(value, "base64").toString()]);
+    return { works: this.sandbox.authenticate(Object.fromEntries(texts) as Fields), uid: secret.metadata.uid };
   }
 
   live(): readonly LiveKey[] {

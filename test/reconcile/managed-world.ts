@@ -3,13 +3,21 @@ import { Redacted } from "../../src/base/redacted.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../src/embedded/embedded-cluster.fixture.ts";
 import { NotFound } from "../../src/kube/errors.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
+import type { Kube } from "../../src/kube/port.ts";
+import type { HttpPort } from "../../src/providers/http-port.ts";
 import { Fingerprinter } from "../../src/publish/fingerprint.ts";
 import { SecretPublisher, secretType } from "../../src/publish/secret-publisher.ts";
+import type { ControllerSettings } from "../../src/reconcile/controller-settings.ts";
 import type { KindLimits } from "../../src/reconcile/managed/crossplane-fields.ts";
 import type { ManagedFamily } from "../../src/reconcile/managed/family.ts";
+import { createFamilyController } from "../../src/reconcile/managed/family-controller.ts";
 import { FamilySource } from "../../src/reconcile/managed/family-source.ts";
-import { createManagedReconcile } from "../../src/reconcile/managed/managed-controller.ts";
+import {
+  createManagedReconcile,
+  type ManagedControllerOptions,
+} from "../../src/reconcile/managed/managed-controller.ts";
 import { installKinds } from "../../src/reconcile/objects.fixture.ts";
+import type { Controller } from "../../src/runtime/controller.ts";
 import type { Outcome, Reconcile } from "../../src/runtime/workers.ts";
 import type { SandboxRequest, SandboxResponse } from "../../src/sandbox/http/exchange.ts";
 import type { RequestCount } from "../../src/sandbox/http/request-log.ts";
@@ -17,6 +25,7 @@ import { SandboxHttp } from "../providers/sandbox-http.ts";
 
 export const SANDBOX_URL = "http://127.0.0.1:1";
 export const CANARY = "canary-5d20";
+export const FINGERPRINTER = new Fingerprinter(new Redacted(new Uint8Array(32).fill(7)));
 const signal = new AbortController().signal;
 
 interface Sandbox {
@@ -43,6 +52,11 @@ export abstract class ManagedWorld<S extends Sandbox = Sandbox> {
 
   abstract createFamily(limits?: Partial<KindLimits>): ManagedFamily;
 
+  /** What an operator in this world runs. */
+  createControllers(settings: ControllerSettings): readonly Controller[] {
+    return [createFamilyController(this.createFamily(settings), settings)];
+  }
+
   /** Puts a ProviderConfig there that leads to the sandbox. */
   protected abstract configure(): Promise<void>;
 
@@ -53,29 +67,46 @@ export abstract class ManagedWorld<S extends Sandbox = Sandbox> {
 
   /** The kinds, and a ProviderConfig that leads to the sandbox; nobody is at work yet. */
   async populate(): Promise<void> {
-    await installKinds(this.kube);
+    await installKinds(this.kube, this.createFamily().kind.type.group);
     await this.configure();
   }
 
   /** A new operator process: nothing of the old one's memory is left. */
   restart(): void {
-    const { kube, clock } = this;
+    const { clock, operatorKube: kube, operatorHttp: http } = this;
     const family = this.createFamily();
-    const fingerprinter = new Fingerprinter(new Redacted(new Uint8Array(32).fill(7)));
-    const source = new FamilySource(family, { kube, clock, http: new SandboxHttp(this.sandbox), fingerprinter });
+    const source = new FamilySource(family, { kube, clock, http, fingerprinter: FINGERPRINTER });
     this.#reconcile = createManagedReconcile({
+      ...this.commonOptions(),
       kind: family.kind,
+      resolve: (object, spec, abort) => source.resolve(object, spec, abort),
+      resolveDeparture: (object, spec, abort) => source.resolveDeparture(object, spec, abort),
+    });
+  }
+
+  /** The API server as the operator reaches it. */
+  protected get operatorKube(): Kube {
+    return this.kube;
+  }
+
+  /** The sandbox as the operator reaches it. */
+  protected get operatorHttp(): HttpPort {
+    return new SandboxHttp(this.sandbox);
+  }
+
+  /** What a reconcile in this world has, whatever its kind. */
+  protected commonOptions(): Omit<ManagedControllerOptions, "kind" | "resolve" | "resolveDeparture"> {
+    const { clock, operatorKube: kube } = this;
+    return {
       kube,
       clock,
       logger: silentLogger,
-      publisher: new SecretPublisher(kube, fingerprinter),
+      publisher: new SecretPublisher(kube, FINGERPRINTER),
       clusterId: "cluster-1",
       startedAt: clock.now(),
       isSkewed: () => false,
       driftCheckMs: 600_000,
-      resolve: (object, spec, abort) => source.resolve(object, spec, abort),
-      resolveDeparture: (object, spec, abort) => source.resolveDeparture(object, spec, abort),
-    });
+    };
   }
 
   async reconcile(name: string): Promise<Outcome> {

@@ -1,9 +1,8 @@
 import { silentLogger } from "../../src/base/logger.ts";
-import { createFaultyTransport } from "../../src/kube/faulty-transport.ts";
+import { createFaultyTransport, type Fault } from "../../src/kube/faulty-transport.ts";
 import { createKubeClient } from "../../src/kube/kube-client.ts";
 import type { TransportRequest } from "../../src/kube/transport.ts";
 import type { ControllerSettings } from "../../src/reconcile/controller-settings.ts";
-import { createFamilyController } from "../../src/reconcile/managed/family-controller.ts";
 import { RotationMetrics } from "../../src/report/rotation-metrics.ts";
 import { Metrics } from "../../src/runtime/metrics.ts";
 import { Operator } from "../../src/runtime/operator.ts";
@@ -19,45 +18,54 @@ export interface Traffic {
   readonly outside: readonly string[];
 }
 
+/** Where an operator can be at work: a cluster, what is outside of it, and who is to work there. */
+export type OperatedWorld = Pick<ManagedWorld, "clock" | "random" | "transport" | "sandbox" | "createControllers">;
+
 /** Far beyond every story: what is not what a story is about stays out of it. */
 const NEVER_MS = 365 * 86_400_000;
 
 /** The wired operator in the test's own process, in a `ManagedWorld`, with somebody counting its requests. */
 export class WorldOperator {
   readonly metrics = new Metrics({ processMetrics: false });
-  readonly #world: ManagedWorld;
+  readonly #world: OperatedWorld;
   readonly #shutdown: Shutdown;
+  readonly #http: SandboxHttp;
+  #isDead = false;
+  /** Decides whether the process dies at a write, and on which side of it; undefined lets it live. */
+  #killer: ((write: string) => "before" | "after" | undefined) | undefined;
   #requests: TransportRequest[] = [];
 
-  constructor(world: ManagedWorld, settings: Partial<ControllerSettings> = {}) {
+  constructor(world: OperatedWorld, settings: Partial<ControllerSettings> = {}) {
     const { clock, random } = world;
     this.#world = world;
+    this.#http = new SandboxHttp(world.sandbox);
     const transport = createFaultyTransport({
       inner: world.transport,
       clock,
       plan: (request) => {
-        this.#requests.push(request);
-        return undefined;
+        const fault = this.#faultOf(request);
+        if (!this.#isDead) this.#requests.push(request);
+        return fault;
       },
     });
     const { registry } = this.metrics;
     const all: ControllerSettings = {
       namespace: "default",
       instance: "test",
-      http: new SandboxHttp(world.sandbox),
+      http: this.#http,
       metrics: new RotationMetrics({ registry, clock, perObject: true }),
       isSkewed: () => false,
       minFrequencyMs: 60_000,
       driftCheckMs: NEVER_MS,
       sweepMs: NEVER_MS,
       settleMs: 10_000,
+      childCheckMs: 60_000,
       overdueStartsPerSecond: 10,
       ...settings,
     };
-    const controller = createFamilyController(world.createFamily(all), all);
     const operator = new Operator({
       kube: createKubeClient({ transport, clock, userAgent: "keyturn/test" }),
-      controllers: [controller],
+      controllers: world.createControllers(all),
       clock,
       random,
       logger: silentLogger,
@@ -71,6 +79,11 @@ export class WorldOperator {
     operator.start();
   }
 
+  /** What was sent to the API server since the last look at the traffic. */
+  get requests(): readonly TransportRequest[] {
+    return this.#requests;
+  }
+
   /** Watches that begin anew are no traffic that anybody asked for. */
   traffic(): Traffic {
     const requests = this.#requests.filter(({ path }) => !path.includes("watch="));
@@ -78,10 +91,29 @@ export class WorldOperator {
     const outside = this.#world.sandbox.requestLog();
     this.#world.sandbox.clearRequestLog();
     return {
-      writes: requests.filter(({ method }) => method !== "GET").map(describe),
-      reads: requests.filter(({ method }) => method === "GET").map(describe),
+      writes: requests.filter(isWrite).map(describe),
+      reads: requests.filter((request) => !isWrite(request)).map(describe),
       outside: outside.flatMap(({ method, pattern, count }) => Array<string>(count).fill(`${method} ${pattern}`)),
     };
+  }
+
+  /** From now on it may be killed at any of its writes to the API server. */
+  killBy(killer: (write: string) => "before" | "after" | undefined): void {
+    this.#killer = killer;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Nothing that it sends reaches anybody any more. */
+  #faultOf(request: TransportRequest): Fault | undefined {
+    if (this.#isDead) return { kind: "hang" };
+    const when = isWrite(request) ? this.#killer?.(describe(request)) : undefined;
+    if (when === undefined) return undefined;
+    this.#isDead = true;
+    this.#http.isSilent = true;
+    return { kind: when === "after" ? "lose" : "hang" };
   }
 
   /** The value of a series, as it is written. */
@@ -96,6 +128,9 @@ export class WorldOperator {
     await left;
   }
 }
+
+/** What is only tried changes nothing. */
+const isWrite = ({ method, path }: TransportRequest): boolean => method !== "GET" && !path.includes("dryRun=");
 
 /** `/apis/group/version/namespaces/x/plural/name/sub` as `plural/sub`. */
 function describe({ method, path }: TransportRequest): string {

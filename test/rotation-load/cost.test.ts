@@ -3,8 +3,8 @@ import { type TestContext, test } from "node:test";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { bindingOf } from "../../src/reconcile/btp/btp-objects.fixture.ts";
-import type { Rotation } from "../bench/many-bindings.ts";
 import { countsOf } from "../bench/request-counts.ts";
+import type { Rotation } from "../families/family.ts";
 import { VirtualOperator } from "./virtual-operator.ts";
 
 const BINDINGS = 20;

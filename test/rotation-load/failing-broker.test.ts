@@ -8,6 +8,7 @@ import { backOffCeilingMs, defaultBackOff } from "../../src/runtime/back-off.ts"
 import { inMs } from "../bench/many-bindings.ts";
 import { LatenessWatch } from "../bench/punctuality.ts";
 import { events } from "../bench/raw-writes.ts";
+import { btp } from "../families/btp.ts";
 import { VirtualOperator } from "./virtual-operator.ts";
 
 const BINDINGS = 200;
@@ -23,7 +24,7 @@ test("two bindings whose broker fails delay no other, are tried ever more seldom
   const world = new VirtualOperator();
   await world.start();
   context.after(() => world.stop());
-  const watch = new LatenessWatch(world.kube, world.clock);
+  const watch = new LatenessWatch({ kube: world.kube, family: btp }, world.clock);
   context.after(() => watch.stop());
   const failingId = await createBindings(world);
   await world.pass(9 * MINUTE_MS, 1000);

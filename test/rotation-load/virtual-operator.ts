@@ -1,6 +1,7 @@
 import { silentLogger } from "../../src/base/logger.ts";
 import type { ManualClock } from "../../src/base/manual-clock.ts";
 import { settle } from "../../src/base/manual-clock.ts";
+import type { Random } from "../../src/base/random.ts";
 import { embeddedCluster } from "../../src/embedded/embedded-cluster.fixture.ts";
 import { createKubeClient } from "../../src/kube/kube-client.ts";
 import type { Kube } from "../../src/kube/port.ts";
@@ -18,7 +19,10 @@ import { SandboxHttp } from "../providers/sandbox-http.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** A request to the Service Manager, and when it was sent. */
+/** Where the Service Manager is. */
+const SERVICE_MANAGER = "http://127.0.0.1:1";
+
+/** A request to an external system, and when it was sent. */
 export interface Sent {
   readonly at: number;
   readonly what: string;
@@ -33,43 +37,48 @@ export class VirtualOperator {
   readonly #cluster = embeddedCluster();
   readonly clock: ManualClock = this.#cluster.clock;
   readonly kube: Kube = this.#cluster.kube;
+  readonly random: Random = this.#cluster.random;
   readonly sandbox: SandboxServiceManager;
-  /** What was asked of the Service Manager, in order. */
+  /** What was asked of external systems, in order. */
   readonly sent: Sent[] = [];
   /** What the operator asked of the API server: `PUT servicebindings/status`. */
   readonly asked: string[] = [];
-  /** Answers in the Service Manager's place where it has something to say. */
+  /** Answers in an external system's place where it has something to say. */
   interfere: (sent: Sent) => HttpResponse | undefined = () => undefined;
+  /** Who answers, by address. */
+  readonly #systems = new Map<string, HttpPort>();
   readonly #metrics = new Metrics({ processMetrics: false });
   readonly #shutdown: Shutdown;
 
   constructor() {
     const { clock } = this;
-    this.sandbox = new SandboxServiceManager({ clock, random: this.#cluster.random });
+    this.sandbox = new SandboxServiceManager({ clock, random: this.random });
+    this.addSystem(SERVICE_MANAGER, this.sandbox);
     this.#shutdown = new Shutdown({ clock, logger: silentLogger, exit: () => {} });
   }
 
   async start({ driftCheckMs = 24 * HOUR_MS }: { readonly driftCheckMs?: number } = {}): Promise<void> {
     const { clock, kube } = this;
     await installKinds(kube);
-    await putProviderConfig(kube, this.sandbox.controls.issueClient("http://127.0.0.1:1"));
+    await putProviderConfig(kube, this.sandbox.controls.issueClient(SERVICE_MANAGER));
     const operator = new Operator({
       kube: createKubeClient({ transport: this.#noted(this.#cluster.transport), clock, userAgent: "keyturn" }),
       controllers: controllers.map((factory) =>
         factory.create({
           namespace: "default",
           instance: "virtual",
-          http: this.#recorded(new SandboxHttp(this.sandbox)),
+          http: this.#recorded(),
           isSkewed: () => false,
           minFrequencyMs: 1000,
           driftCheckMs,
           sweepMs: 1_000_000 * HOUR_MS,
           settleMs: 300_000,
+          childCheckMs: 60_000,
           overdueStartsPerSecond: 10,
         }),
       ),
       clock,
-      random: this.#cluster.random,
+      random: this.random,
       logger: silentLogger,
       metrics: this.#metrics,
       onLost: () => {},
@@ -77,6 +86,13 @@ export class VirtualOperator {
     operator.addShutdownSteps(this.#shutdown);
     operator.start();
     await this.pass(1000);
+  }
+
+  /** A further external system; what is done with requests to it can be said there. */
+  addSystem(url: string, sandbox: ConstructorParameters<typeof SandboxHttp>[0]): SandboxHttp {
+    const http = new SandboxHttp(sandbox);
+    this.#systems.set(new URL(url).host, http);
+    return http;
   }
 
   /** Lets time pass in steps so small that nothing waits for the clock, and work to its end in each. */
@@ -112,13 +128,19 @@ export class VirtualOperator {
     };
   }
 
-  #recorded(http: HttpPort): HttpPort {
+  #recorded(): HttpPort {
     return {
       send: async (request, signal) => {
-        const what = `${request.method} ${new URL(request.url).pathname}`;
-        const sent = { at: this.clock.now(), what, body: request.body?.reveal() ?? "" };
+        const { host, pathname } = new URL(request.url);
+        const sent = {
+          at: this.clock.now(),
+          what: `${request.method} ${pathname}`,
+          body: request.body?.reveal() ?? "",
+        };
         this.sent.push(sent);
-        return this.interfere(sent) ?? http.send(request, signal);
+        const system = this.#systems.get(host);
+        if (!system) throw new Error(`nobody is at ${host}`);
+        return this.interfere(sent) ?? system.send(request, signal);
       },
     };
   }

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { describe } from "node:test";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { btp } from "../families/btp.ts";
+import { direct } from "../families/families.ts";
 import { readConnectionSecret } from "./connection-secret.ts";
 import { Stories, target, together } from "./harness.ts";
-import { deletionAt, FORCE } from "./story-binding.ts";
 
 const slow = { ttl: "3h", frequency: "2h" };
 const hours = (count: number): number => count * 3_600_000;
@@ -20,17 +21,17 @@ describe(`changes of the spec on the ${target.name} server`, together, () => {
     { rotation: slow },
     async (binding) => {
       const { retired } = await binding.force("one");
-      const createdAt = Date.parse(retired[0]?.createdDate ?? "");
-      await binding.patchSpec({ rotation: { ttl: "12h", frequency: "2h" } });
+      const createdAt = retired[0]?.createdAt ?? Number.NaN;
+      await binding.patchRotation({ ttl: "12h", frequency: "2h" });
       const isRaised = await binding.calm("the later date", (view) =>
-        view.retired.some((key) => deletionAt(key) === createdAt + hours(12)),
+        view.retired.some((key) => key.deletionAt === createdAt + hours(12)),
       );
       assert.equal(isRaised.retired.length, 1);
-      await binding.patchSpec({ rotation: { ttl: "150m", frequency: "2h" } });
+      await binding.patchRotation({ ttl: "150m", frequency: "2h" });
       // The hour of overlap that was promised when the rotation began is kept whatever the ttl says now.
-      const replacedAt = Date.parse(isRaised.retired[0]?.replacedDate ?? "");
+      const replacedAt = isRaised.retired[0]?.replacedAt ?? Number.NaN;
       const expected = Math.max(createdAt + hours(2.5), replacedAt + hours(1));
-      await binding.calm("the earlier date", (view) => view.retired.some((key) => deletionAt(key) === expected));
+      await binding.calm("the earlier date", (view) => view.retired.some(({ deletionAt }) => deletionAt === expected));
     },
   );
 
@@ -40,15 +41,15 @@ describe(`changes of the spec on the ${target.name} server`, together, () => {
     { rotation: { ttl: "6s", frequency: "2s" } },
     async (binding) => {
       const before = await binding.until("a retired key", ({ retired, isPending }) => retired.length > 0 && !isPending);
-      await binding.patchSpec({ rotation: null });
+      await binding.patchRotation(null);
       const off = await binding.calm("rotation to be off", (view) =>
         /^False Disabled/.test(view.condition("RotationStatus")),
       );
       const after = await binding.calm("the retired keys to go", ({ retired }) => retired.length === 0);
       assert.equal(after.activeId, off.activeId);
-      const lastAt = Math.max(...before.retired.map(deletionAt));
+      const lastAt = Math.max(...before.retired.map(({ deletionAt }) => deletionAt));
       assert.ok(Date.now() >= lastAt, "none went before its date");
-      await binding.patchSpec({ rotation: { ttl: "4s", frequency: "2s" } });
+      await binding.patchRotation({ ttl: "4s", frequency: "2s" });
       const rotating = await binding.rotated(after);
       assert.match(rotating.condition("RotationStatus"), /^True Enabled/);
     },
@@ -61,12 +62,12 @@ describe(`changes of the spec on the ${target.name} server`, together, () => {
     async (binding) => {
       const before = binding.view();
       binding.setInstance(slowBroker);
-      await binding.annotate({ [FORCE]: "now" });
+      await binding.askForRotation("now");
       await binding.until("a key to be made", ({ isPending }) => isPending);
-      await binding.patchSpec({ rotation: null });
-      await binding.patchSpec({ rotation: slow });
+      await binding.patchRotation(null);
+      await binding.patchRotation(slow);
       await binding.until("the broker to be done", () => binding.hasReady(2));
-      await binding.patchSpec({ rotation: null });
+      await binding.patchRotation(null);
       const after = await binding.rotated(before);
       binding.setInstance({ broker: "synchronous" });
       assert.equal(after.sequence, before.sequence + 1, "one key, not several");
@@ -84,17 +85,17 @@ describe(`changes of the spec on the ${target.name} server`, together, () => {
     async (binding) => {
       const before = binding.view();
       await binding.until("the key to be old", () => Date.now() > before.createdAt + 2_500);
-      await binding.patchSpec({ rotation: { ttl: "5s", frequency: "2s" } });
+      await binding.patchRotation({ ttl: "5s", frequency: "2s" });
       const after = await binding.rotated(before);
       const [old] = after.retired;
       assert.equal(old?.id, before.activeId);
-      assert.ok(old && deletionAt(old) >= Date.parse(old.replacedDate ?? "") + 3_000, "ttl − frequency, from now");
+      assert.ok(old && old.deletionAt >= old.replacedAt + 3_000, "ttl − frequency, from now");
       await binding.until("the static key to go", ({ outside }) => !outside.includes(before.activeId ?? ""));
-      assert.ok(old && Date.now() >= deletionAt(old));
+      assert.ok(old && Date.now() >= old.deletionAt);
     },
   );
 
-  stories.tell("name", "another name is another key", { rotation: slow }, async (binding) => {
+  stories.tell("name", "another name is another key", { rotation: slow, families: direct }, async (binding) => {
     const before = binding.view();
     await binding.patchSpec({ forProvider: { name: "renamed" } });
     const after = await binding.rotated(before);
@@ -108,13 +109,13 @@ describe(`changes of the spec on the ${target.name} server`, together, () => {
   stories.tell(
     "instance",
     "another service instance is another key, and the old one ends where it was",
-    { rotation: slow },
+    { rotation: slow, families: direct },
     async (binding) => {
       const before = binding.view();
       const other = binding.addInstance();
-      await binding.patchSpec({ forProvider: { serviceInstanceId: other } });
+      await binding.patchSpec(binding.family.instanceSpec(other));
       const after = await binding.rotated(before);
-      const at = new Map(binding.stage.sandbox.liveBindings().map(({ id, instanceId }) => [id, instanceId]));
+      const at = new Map(binding.keysAtService().map(({ id, instanceId }) => [id, instanceId]));
       assert.equal(at.get(after.activeId ?? ""), other);
       assert.equal(at.get(before.activeId ?? ""), binding.instanceId);
     },
@@ -123,7 +124,7 @@ describe(`changes of the spec on the ${target.name} server`, together, () => {
   stories.tell(
     "parameters",
     "other parameters, in the spec or in a Secret, are another key",
-    { rotation: slow },
+    { rotation: slow, families: [btp] },
     async (binding) => {
       const before = binding.view();
       await binding.patchSpec({ forProvider: { parameters: { role: "reader", nested: { depth: 1 } } } });
@@ -141,10 +142,10 @@ describe(`changes of the spec on the ${target.name} server`, together, () => {
       await put({ nested: { more: 2 } });
       await binding.patchSpec({ forProvider: { parameterSecretRefs: [{ ...metadata, key: "json" }] } });
       const merged = await binding.rotated(changed);
-      assert.deepEqual(binding.parametersOf(merged.activeId ?? ""), { role: "reader", nested: { depth: 1, more: 2 } });
+      assert.deepEqual(binding.parametersOf(merged.activeId), { role: "reader", nested: { depth: 1, more: 2 } });
       await put({ nested: { more: 3 } });
       const again = await binding.rotated(merged);
-      assert.deepEqual(binding.parametersOf(again.activeId ?? ""), { role: "reader", nested: { depth: 1, more: 3 } });
+      assert.deepEqual(binding.parametersOf(again.activeId), { role: "reader", nested: { depth: 1, more: 3 } });
     },
   );
 
@@ -169,6 +170,7 @@ describe(`changes of the spec on the ${target.name} server`, together, () => {
   stories.tell(
     "layouts",
     "the Secret in the layout that the spec asks for, and replaced as a whole when that changes",
+    { families: [btp] },
     async (binding) => {
       const keysOf = async (): Promise<string[]> => Object.keys((await binding.liveSecret()).data ?? {}).sort();
       assert.deepEqual(await keysOf(), ["credentials", "hostname", "password", "port", "uri", "username"]);
@@ -182,7 +184,7 @@ describe(`changes of the spec on the ${target.name} server`, together, () => {
       const isSap = (): boolean => dataKeys(binding.stage.secrets.get(binding.secretRef)).includes(".metadata");
       await binding.until("the layout of SAP's libraries", (view) => view.works && isSap());
       const { credentials } = readConnectionSecret(await binding.liveSecret());
-      assert.ok(credentials && binding.stage.sandbox.authenticate(credentials));
+      assert.ok(credentials && binding.standIn.lets(credentials));
     },
   );
 });

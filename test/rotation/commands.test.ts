@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { serviceBinding } from "../../src/api/btp/service-binding.ts";
+import { btp } from "../families/btp.ts";
 import { type Finished, runKeyturn } from "../support/run-keyturn.ts";
 import { Stories, target, together } from "./harness.ts";
 import type { StoryBinding } from "./story-binding.ts";
@@ -9,7 +9,7 @@ const slow = { ttl: "3h", frequency: "2h" };
 
 /** The commands as a person runs them, each a process of its own, beside an operator at work. */
 describe(`commands on the ${target.name} server`, together, () => {
-  const stories = new Stories("commands");
+  const stories = new Stories("commands", { families: [btp] });
 
   const keyturn = (...words: readonly string[]): Promise<Finished> =>
     runKeyturn(words, { KUBECONFIG: stories.stage.server.kubeconfig, NO_COLOR: "1" });
@@ -93,6 +93,6 @@ describe(`commands on the ${target.name} server`, together, () => {
   });
 });
 
-async function label({ stage, name }: StoryBinding, labels: Readonly<Record<string, string>>): Promise<void> {
-  await stage.kube.patch(serviceBinding, { name }, { type: "merge", body: { metadata: { labels } } });
+async function label({ stage, family, name }: StoryBinding, labels: Readonly<Record<string, string>>): Promise<void> {
+  await stage.kube.patch(family.type, { name }, { type: "merge", body: { metadata: { labels } } });
 }

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../src/kube/objects.ts";
+import { families } from "../families/families.ts";
 
 /** What a workload finds in a connection Secret, and what the Secret says of it. */
 export interface ConnectionSecret {
@@ -25,9 +26,11 @@ export function readConnectionSecret(secret: KubeObject): ConnectionSecret {
   };
 }
 
+const KINDS = new Set(families.map(({ type }) => type.kind));
+
 /** The binding that a Secret belongs to; undefined for all other Secrets. */
 export const bindingOf = ({ metadata }: KubeObject): string | undefined =>
-  metadata.ownerReferences?.find(({ kind }) => kind === "ServiceBinding")?.name;
+  metadata.ownerReferences?.find(({ kind }) => KINDS.has(kind))?.name;
 
 function asObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {

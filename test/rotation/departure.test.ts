@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { providerConfig } from "../../src/api/btp/provider-config.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { direct } from "../families/families.ts";
 import { Stories, target, together } from "./harness.ts";
 import { brisk } from "./stage.ts";
-import { FORCE } from "./story-binding.ts";
 
 const slow = { ttl: "3h", frequency: "2h" };
 /** The key is pending for a second. */
@@ -13,7 +12,7 @@ const A_WHILE_MS = 3_500;
 
 /** What goes, what stays, and in what order, when resources are deleted or were never to be acted for. */
 describe(`departures on the ${target.name} server`, together, () => {
-  const stories = new Stories("departure", brisk({ sweepEvery: "2s" }));
+  const stories = new Stories("departure", { flags: brisk({ sweepEvery: "2s" }) });
 
   stories.tell(
     "all",
@@ -40,7 +39,7 @@ describe(`departures on the ${target.name} server`, together, () => {
       // The sweep comes by meanwhile, and must not take them for forgotten ones.
       await binding.remains(A_WHILE_MS, ({ outside }) => outside.join() === before.outside.join());
       for (const id of before.outside) {
-        const ours = Object.keys(binding.labelsOf(id)).filter((label) => label.startsWith("keyturn"));
+        const ours = Object.keys(binding.marksOf(id)).filter((mark) => mark.startsWith("keyturn"));
         assert.deepEqual(ours, []);
       }
       const named = (await binding.stage.eventsOf(binding.name)).join("\n");
@@ -59,7 +58,7 @@ describe(`departures on the ${target.name} server`, together, () => {
     async (binding) => {
       const before = binding.view();
       binding.setInstance(slowBroker);
-      await binding.annotate({ [FORCE]: "now" });
+      await binding.askForRotation("now");
       await binding.until("a key to be made", ({ isPending }) => isPending);
       await binding.delete();
       await binding.gone();
@@ -98,7 +97,7 @@ describe(`departures on the ${target.name} server`, together, () => {
     async (binding) => {
       // An asynchronous broker is asked every ten seconds: on the real server there is time for that.
       binding.setInstance(target.name === "real" ? { broker: "asynchronous", brokerWorkMs: 1_000 } : slowBroker);
-      await binding.annotate({ [FORCE]: "now" });
+      await binding.askForRotation("now");
       await binding.until("a key to be made", ({ isPending }) => isPending);
       await binding.delete();
       await binding.gone();
@@ -126,34 +125,34 @@ describe(`departures on the ${target.name} server`, together, () => {
     "ProviderConfig, credentials and bindings deleted in one go: everything goes, nobody is locked out",
     { isUnmade: true },
     async (binding) => {
-      const { stage } = binding;
-      const config = binding.name;
-      await stage.putProviderConfig(config, stage.sandbox.controls.issueClient(stage.served.url));
+      const { stage, family, name: config } = binding;
+      await stage.putProviderConfig(family, config, binding.standIn.furtherLogin());
+      const credentials = stage.credentialsOf(family, config);
       await binding.create(binding.manifest({ rotation: slow, spec: { providerConfigRef: { name: config } } }));
       await binding.calm();
       await binding.force("one");
       // In the order of a directory listing: what the bindings need goes first.
-      await stage.kube.delete(secretType, { namespace: stage.namespace, name: config });
-      await stage.kube.delete(providerConfig, { name: config });
+      await stage.kube.delete(secretType, credentials);
+      await stage.kube.delete(family.configType, { name: config });
       await binding.delete();
       await binding.gone();
       await binding.until("nothing to be left outside", ({ outside }) => outside.length === 0);
-      await binding.until(
-        "the credentials to go",
-        () => stage.secrets.get({ namespace: stage.namespace, name: config }) === undefined,
+      await binding.until("the credentials to go", () => stage.secrets.get(credentials) === undefined);
+      await binding.untilAsync(
+        "the ProviderConfig to go",
+        async () => !(await stage.hasProviderConfig(family, config)),
       );
-      await binding.untilAsync("the ProviderConfig to go", async () => !(await stage.hasProviderConfig(config)));
     },
   );
 
   stories.tell(
     "instance-gone",
     "a service instance that was cancelled takes its keys along and keeps nobody",
-    { rotation: slow, endsItself: true },
+    { rotation: slow, endsItself: true, families: direct },
     async (binding) => {
       await binding.force("one");
       await binding.doingHarm(async () => {
-        binding.stage.sandbox.controls.removeInstance(binding.instanceId);
+        binding.standIn.removeInstance(binding.instanceId);
         await binding.until("it to be said", (view) => /InstanceNotFound/.test(view.condition("Synced")));
         await binding.delete();
         await binding.gone();

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { NotFound } from "../../src/kube/errors.ts";
+import { secretType } from "../../src/publish/secret-publisher.ts";
+import { cloudFoundry } from "../families/cloud-foundry.ts";
+import { direct } from "../families/families.ts";
+import type { Fields } from "../families/family.ts";
+import { rotatingKeys } from "../families/rotating-keys.ts";
 import { Stories, target, together } from "./harness.ts";
 import { EXTERNAL_NAME } from "./story-binding.ts";
 
@@ -13,7 +19,7 @@ describe(`drift on the ${target.name} server`, together, () => {
   stories.tell("active-gone", "an active key that was deleted outside is replaced at once", async (binding) => {
     const before = binding.view();
     const after = await binding.doingHarm(async () => {
-      binding.stage.sandbox.controls.removeBinding(before.activeId ?? "");
+      await binding.removeOutside(before.activeId);
       return binding.rotated(before);
     });
     assert.notEqual(after.activeId, before.activeId);
@@ -24,7 +30,7 @@ describe(`drift on the ${target.name} server`, together, () => {
     await binding.force("one");
     const after = await binding.force("two");
     const [first, second] = after.retired;
-    binding.stage.sandbox.controls.removeBinding(first?.id ?? "");
+    await binding.removeOutside(first?.id);
     const calm = await binding.removed(first?.id ?? "");
     assert.equal(calm.activeId, after.activeId);
     assert.deepEqual(
@@ -131,25 +137,86 @@ describe(`drift on the ${target.name} server`, together, () => {
   );
 
   stories.tell(
+    "role-lost",
+    "a role that is lost, so that everything looks deleted: nothing is made or deleted, and all is well again with it",
+    { isUnmade: true, families: [cloudFoundry] },
+    async (binding) => {
+      const { stage, name } = binding;
+      const { login, setRole } = stage.standIns.cloudFoundry.loginWithRole();
+      await stage.putProviderConfig(binding.family, name, login);
+      await binding.create(binding.manifest({ rotation: { ttl: "6s", frequency: "3s" }, spec: configured(name) }));
+      await binding.calm();
+      const before = await binding.force("one");
+      setRole("none");
+      const lost = await binding.until("it to be said", (view) => /^False/.test(view.condition("Synced")));
+      assert.match(lost.condition("Synced"), /^False ProviderForbidden: .*Space Developer/);
+      // The next rotation and the end of the retired key fall into this while.
+      await binding.remains(8_000, ({ outside, works, activeId }) => {
+        return works && activeId === before.activeId && outside.join() === before.outside.join();
+      });
+      setRole("space-developer");
+      await binding.calm("it to be well again", (view) => /^True/.test(view.condition("Synced")));
+      await binding.rotated(before);
+      await binding.until("the retired key to go", ({ outside }) => !outside.includes(before.retired[0]?.id ?? ""));
+    },
+  );
+
+  stories.tell(
+    "child-secret",
+    "a child's Secret that somebody edited or deleted is restored by its own controller, and the key stays",
+    { rotation: slow, families: [rotatingKeys] },
+    async (parent) => {
+      const { stage } = parent;
+      const before = parent.view();
+      const ref = { namespace: stage.namespace, name: before.activeName ?? "" };
+      const whole = stage.secrets.get(ref)?.data;
+      assert.ok(whole);
+      const data = { password: Buffer.from("mine").toString("base64") };
+      await stage.secrets.shows(await stage.kube.patch(secretType, ref, { type: "merge", body: { data } }));
+      await parent.calm("it to be as it was", () => isDeepStrictEqual(stage.secrets.get(ref)?.data, whole));
+      await stage.kube.delete(secretType, ref);
+      const after = await parent.calm("it to be there again", () =>
+        isDeepStrictEqual(stage.secrets.get(ref)?.data, whole),
+      );
+      assert.equal(after.activeId, before.activeId);
+    },
+  );
+
+  stories.tell(
+    "child-heals",
+    "a child whose key was deleted at Cloud Foundry makes another one, and the stable Secret follows",
+    { rotation: slow, families: [rotatingKeys] },
+    async (parent) => {
+      const before = parent.view();
+      const [key] = parent.keysAtService();
+      const after = await parent.doingHarm(async () => {
+        parent.standIn.removeKey(key?.id ?? "");
+        return parent.calm("the Secret to hold a living key", () => parent.keysAtService()[0]?.id !== key?.id);
+      });
+      assert.equal(after.activeId, before.activeId, "it is the same child");
+    },
+  );
+
+  stories.tell(
     "adopted",
     "a binding with the external-name of a key that is there takes that key over",
-    { isUnmade: true },
+    { isUnmade: true, families: direct },
     async (binding) => {
-      const { id } = await binding.makeByHand("made-by-hand");
+      const id = await binding.makeByHand("made-by-hand");
       await binding.create(binding.manifest({ annotations: { [EXTERNAL_NAME]: id } }));
       const after = await binding.calm();
       assert.deepEqual(after.outside, [id]);
       assert.equal(after.activeName, "made-by-hand");
-      assert.ok(binding.labelsOf(id).keyturn_owner_uid?.includes(after.uid ?? ""), "it bears our marks now");
+      assert.ok(Object.values(binding.marksOf(id)).includes(after.uid ?? ""), "it bears our marks now");
     },
   );
 
   stories.tell(
     "adopted-rotates",
     "a key that was taken over is rotated like any other",
-    { isUnmade: true },
+    { isUnmade: true, families: direct },
     async (binding) => {
-      const { id } = await binding.makeByHand("from-the-cockpit");
+      const id = await binding.makeByHand("from-the-cockpit");
       const rotation = { ttl: "4s", frequency: "2s" };
       await binding.create(binding.manifest({ annotations: { [EXTERNAL_NAME]: id }, rotation }));
       const after = await binding.until(
@@ -183,3 +250,6 @@ describe(`drift on the ${target.name} server`, together, () => {
     },
   );
 });
+
+/** A ProviderConfig of a story's own. */
+const configured = (name: string): Fields => ({ providerConfigRef: { name } });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Family } from "../families/family.ts";
 import type { Target } from "../support/target.ts";
 import { KillStage } from "./kill-stage.ts";
 import type { KillStory } from "./kill-stories.ts";
@@ -7,10 +8,12 @@ import type { KillPoint } from "./write-gate.ts";
 
 /**
  * SIGKILL at every write of a story. The story is told once undisturbed to count the operator's writes, cluster and
- * Service Manager alike; then once for each of them, and the operator dies before or after that write. A round only
+ * external system alike; then once for each of them, and the operator dies before or after that write. A round only
  * waits for its kill: the rest of its story goes on beside the next rounds, whose kills it has to survive as well.
  */
 export interface KillReport {
+  /** The kind of which it was told. */
+  readonly kind: string;
   readonly story: string;
   /** The writes of the undisturbed story. */
   readonly writes: readonly string[];
@@ -26,14 +29,15 @@ const ATTEMPTS = 3;
 
 export interface KillOptions {
   readonly target: Target;
+  readonly family: Family;
   readonly story: KillStory;
   /** The rounds to be played, once the writes are known. */
   readonly pointsOf: (writes: readonly string[]) => readonly KillPoint[];
   readonly onRound?: (point: KillPoint) => void;
 }
 
-export async function killRounds({ target, story, pointsOf, onRound }: KillOptions): Promise<KillReport> {
-  const world = await KillStage.set(target, "kill");
+export async function killRounds({ target, family, story, pointsOf, onRound }: KillOptions): Promise<KillReport> {
+  const world = await KillStage.set(target, family);
   try {
     const rounds = new Rounds(world, story);
     const writes = await rounds.playUndisturbed();
@@ -44,7 +48,8 @@ export async function killRounds({ target, story, pointsOf, onRound }: KillOptio
       if (!(await rounds.killAt(point))) unreached.push(describe(point));
     }
     const problems = await rounds.end();
-    return { story: story.name, writes, kills: points.length - unreached.length, unreached, problems };
+    const kills = points.length - unreached.length;
+    return { kind: family.type.kind, story: story.name, writes, kills, unreached, problems };
   } finally {
     await world.strike();
   }
@@ -92,7 +97,7 @@ class Rounds {
     const { problems, stage } = this.#world;
     await Promise.all(this.#tales);
     await sleep(SETTLED_MS);
-    const left = stage.sandbox.liveBindings().map(({ name }) => name);
+    const left = stage.keys().map(({ name }) => name);
     return left.length === 0 ? problems : [...problems, `left outside: ${left.join(", ")}`];
   }
 

@@ -1,6 +1,6 @@
-import { providerConfig } from "../../src/api/btp/provider-config.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import type { InstanceSettings } from "../../src/sandbox/service-manager/switches.ts";
+import type { Family } from "../families/family.ts";
+import type { InstanceWishes } from "../families/stand-in.ts";
 import { Gateway, type Passage } from "../support/gateway.ts";
 import type { KeyturnOperator } from "../support/keyturn-operator.ts";
 import type { Target } from "../support/target.ts";
@@ -11,28 +11,30 @@ import { type KillPoint, WriteGate } from "./write-gate.ts";
 /** How long a kill may hold up a story, with all the others that come on top. */
 const PATIENCE_MS = 90_000;
 
-/** A stage on which the operator is killed, and a new one takes over, at a chosen write of a chosen binding. */
+/** A stage on which the operator is killed, and a new one takes over, at a chosen write of a chosen binding of a family. */
 export class KillStage {
   readonly stage: Stage;
+  readonly #family: Family;
   readonly problems: string[] = [];
   readonly #gateways: readonly Gateway[];
   readonly #gate: WriteGate;
   #operator: KeyturnOperator;
 
-  static async set(target: Target, name: string): Promise<KillStage> {
+  static async set(target: Target, family: Family): Promise<KillStage> {
     const opened: Gateway[] = [];
     const kubeconfigFor = async ({ kubeconfig }: { readonly kubeconfig: string }): Promise<string> => {
       const gateway = await Gateway.start(kubeconfig);
       opened.push(gateway);
       return gateway.kubeconfig;
     };
-    const stage = await Stage.set({ target, name, kubeconfigFor });
-    opened.push(await Gateway.before(stage.served.url));
-    return new KillStage(stage, opened);
+    const stage = await Stage.set({ target, name: "kill", kubeconfigFor });
+    opened.push(await Gateway.before(stage.standInOf(family).url));
+    return new KillStage(stage, family, opened);
   }
 
-  private constructor(stage: Stage, gateways: readonly Gateway[]) {
+  private constructor(stage: Stage, family: Family, gateways: readonly Gateway[]) {
     this.stage = stage;
+    this.#family = family;
     this.#gateways = gateways;
     this.#gate = new WriteGate(gateways);
     this.#operator = this.#startOperator();
@@ -47,11 +49,11 @@ export class KillStage {
   }
 
   /** A binding with a ProviderConfig and credentials of its own, all of which the gate can tell by the name. */
-  async binding(name: string, instance?: Partial<InstanceSettings>): Promise<StoryBinding> {
-    const binding = new StoryBinding(this.stage, name, { instance, patienceMs: PATIENCE_MS });
+  async binding(name: string, instance?: InstanceWishes): Promise<StoryBinding> {
+    const family = this.#family;
+    const binding = new StoryBinding(this.stage, { family, name, instance, patienceMs: PATIENCE_MS });
     const way = this.#gateways.at(-1)?.url ?? "";
-    const credentials = this.stage.sandbox.controls.credentials(way);
-    if (credentials) await this.stage.putProviderConfig(name, credentials);
+    await this.stage.putProviderConfig(family, name, binding.standIn.login(way));
     return binding;
   }
 
@@ -74,14 +76,14 @@ export class KillStage {
 
   /** Everything of a binding is deleted in one go, as `kubectl delete -f` does, and must go. */
   async remove(binding: StoryBinding): Promise<void> {
-    const { stage, name } = binding;
-    const credentials = { namespace: stage.namespace, name };
+    const { stage, family, name } = binding;
+    const credentials = stage.credentialsOf(family, name);
     await stage.kube.delete(secretType, credentials);
-    await stage.kube.delete(providerConfig, { name });
+    await stage.kube.delete(family.configType, { name });
     await binding.delete();
     await binding.gone();
     await binding.until("the credentials to go", () => stage.secrets.get(credentials) === undefined);
-    await binding.untilAsync("the ProviderConfig to go", async () => !(await stage.hasProviderConfig(name)));
+    await binding.untilAsync("the ProviderConfig to go", async () => !(await stage.hasProviderConfig(family, name)));
   }
 
   async strike(): Promise<void> {
@@ -97,9 +99,8 @@ export class KillStage {
   }
 
   /** By its name, which everything in the cluster bears; keys outside are addressed by id. */
-  #isOf({ name, instances }: StoryBinding, { path, body }: Passage): boolean {
-    if (path.includes(name) || body.includes(name)) return true;
-    const key = this.stage.sandbox.liveBindings().find(({ id }) => path.includes(id));
-    return key !== undefined && instances.includes(key.instanceId);
+  #isOf(binding: StoryBinding, { path, body }: Passage): boolean {
+    if (path.includes(binding.name) || body.includes(binding.name)) return true;
+    return binding.keysAtService().some(({ id }) => path.includes(id));
   }
 }

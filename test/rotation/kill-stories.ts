@@ -1,12 +1,19 @@
-import type { InstanceSettings } from "../../src/sandbox/service-manager/switches.ts";
-import { EXTERNAL_NAME, FORCE, type StoryBinding } from "./story-binding.ts";
+import { direct, families } from "../families/families.ts";
+import type { Family } from "../families/family.ts";
+import type { InstanceWishes } from "../families/stand-in.ts";
+import { EXTERNAL_NAME, type StoryBinding } from "./story-binding.ts";
 
 export interface KillStory {
   readonly name: string;
-  readonly instance?: Partial<InstanceSettings>;
+  readonly instance?: InstanceWishes;
+  /** Of whom it is told, where not of all. */
+  readonly families?: readonly Family[];
   /** What a person does, and what must come of it, whatever is killed when. */
   tell(binding: StoryBinding): Promise<void>;
 }
+
+/** The kinds of which a story is told. */
+export const castOf = (story: KillStory): readonly Family[] => story.families ?? families;
 
 /** What every change is tried with. */
 export const killStories: readonly KillStory[] = [
@@ -16,7 +23,7 @@ export const killStories: readonly KillStory[] = [
       await binding.create(configured(binding, { rotation: { ttl: "3s", frequency: "2s" } }));
       const first = await binding.calm("the first key");
       const second = await binding.rotated(first);
-      await binding.patchSpec({ rotation: null });
+      await binding.patchRotation(null);
       await binding.removed(first.activeId ?? "");
       await binding.calm("only the active key to be left", ({ outside, sequence }) => {
         return outside.length === 1 && sequence >= second.sequence;
@@ -30,18 +37,19 @@ export const killStories: readonly KillStory[] = [
     async tell(binding) {
       await binding.create(configured(binding, {}));
       await binding.calm("the first key");
-      await binding.annotate({ [FORCE]: "now" });
+      await binding.askForRotation("now");
       await binding.until("the next key to be intended", ({ isPending }) => isPending);
     },
   },
 ];
 
-/** What takes longer: an asynchronous broker is looked at every ten seconds. */
+/** What takes longer: a Service Manager's asynchronous broker is looked at every ten seconds. */
 export const longKillStories: readonly KillStory[] = [
   {
     name: "take over, rotate, delete",
+    families: direct,
     async tell(binding) {
-      const { id } = await binding.makeByHand(`${binding.name}-by-hand`);
+      const id = await binding.makeByHand(`${binding.name}-by-hand`);
       await binding.create(configured(binding, { annotations: { [EXTERNAL_NAME]: id } }));
       const first = await binding.calm("the key to be taken over", ({ outside }) => outside.join() === id);
       await binding.annotate({ "keyturn.dev/compromised": "yes" });

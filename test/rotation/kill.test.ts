@@ -2,22 +2,25 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { target } from "./harness.ts";
 import { killRounds } from "./kill-rounds.ts";
-import { killStories } from "./kill-stories.ts";
+import { castOf, killStories } from "./kill-stories.ts";
 import type { KillPoint } from "./write-gate.ts";
 
 const isReal = target.name === "real";
 /** On a real server at every write, before and after by turns; on the embedded one at some of them. */
 const STRIDE = isReal ? 1 : 8;
 
+const told = killStories.flatMap((story) => castOf(story).map((family) => ({ story, family })));
+
 // Each story has an embedded server of its own; a real one they share.
-describe(`SIGKILL on the ${target.name} server`, { concurrency: isReal ? 1 : killStories.length }, () => {
-  for (const [index, story] of killStories.entries()) {
+describe(`SIGKILL on the ${target.name} server`, { concurrency: isReal ? 1 : told.length }, () => {
+  for (const [index, { story, family }] of told.entries()) {
     const isChosen = (_: string, write: number): boolean => (write - 2 * index) % STRIDE === 0;
     const pointsOf = (writes: readonly string[]): readonly KillPoint[] =>
       writes.filter(isChosen).map((write, round) => ({ write, when: (round + index) % 2 === 0 ? "before" : "after" }));
+    const where = isReal ? "at every write" : "at some writes";
 
-    test(`${isReal ? "at every write" : "at some writes"}: ${story.name}`, { timeout: 300_000 }, async () => {
-      const report = await killRounds({ target, story, pointsOf });
+    test(`${where}: ${family.title}: ${story.name}`, { timeout: 600_000 }, async () => {
+      const report = await killRounds({ target, family, story, pointsOf });
       assert.deepEqual(report.problems, []);
       assert.deepEqual(report.unreached, []);
       assert.ok(report.kills >= 2, JSON.stringify(report, null, 1));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
+import { direct } from "../families/families.ts";
 import { Stories, target } from "./harness.ts";
 
 const slow = { ttl: "3h", frequency: "2h" };
@@ -8,9 +9,9 @@ const OUTAGE_MS = 3_000;
 /** The first one is the trap: an answer that says "not found" and is none of the service's. */
 const outages = ["unknown-route", "unavailable", "throttled"] as const;
 
-/** The Service Manager is away for everybody, so these are told one after the other. */
-describe(`outages of the Service Manager on the ${target.name} server`, { concurrency: 1, timeout: 180_000 }, () => {
-  const stories = new Stories("outage");
+/** A service is away for everybody, so these are told one after the other. */
+describe(`outages on the ${target.name} server`, { concurrency: 1, timeout: 180_000 }, () => {
+  const stories = new Stories("outage", { families: direct });
 
   for (const outage of target.name === "real" ? outages : outages.slice(0, 1)) {
     stories.tell(
@@ -18,14 +19,13 @@ describe(`outages of the Service Manager on the ${target.name} server`, { concur
       `${outage}: no key is taken for gone, and all is well again afterwards`,
       { rotation: slow },
       async (binding) => {
-        const { controls } = binding.stage.sandbox;
         const before = await binding.force("one");
-        controls.set({ outage, retryAfterMs: 1_000 });
+        binding.standIn.set({ outage, retryAfterMs: 1_000 });
         await binding.remains(OUTAGE_MS, ({ activeId, works, retired }) => {
           return activeId === before.activeId && works && retired.length === before.retired.length;
         });
         await binding.until("it to be said", (view) => /^False/.test(view.condition("Synced")));
-        controls.resetSwitches();
+        binding.standIn.allIsWell();
         const after = await binding.calm("it to be well again", (view) => /^True/.test(view.condition("Synced")));
         assert.deepEqual(after.outside, before.outside);
       },
@@ -37,11 +37,10 @@ describe(`outages of the Service Manager on the ${target.name} server`, { concur
     "a rotation that falls due meanwhile is made up for",
     { rotation: { ttl: "1h", frequency: "2s" } },
     async (binding) => {
-      const { controls } = binding.stage.sandbox;
-      controls.set({ outage: "unavailable" });
+      binding.standIn.set({ outage: "unavailable" });
       const during = await binding.until("it to be said", (view) => /^False/.test(view.condition("Synced")));
       assert.ok(during.works);
-      controls.resetSwitches();
+      binding.standIn.allIsWell();
       await binding.until("the next key", ({ activeId, works }) => activeId !== during.activeId && works);
     },
   );

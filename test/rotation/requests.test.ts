@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
+import { direct } from "../families/families.ts";
 import { Stories, target, together } from "./harness.ts";
-import { deletionAt, FORCE } from "./story-binding.ts";
 
 const slow = { ttl: "3h", frequency: "2h" };
 const fast = { ttl: "4s", frequency: "2s" };
@@ -22,11 +22,11 @@ describe(`requests on the ${target.name} server`, together, () => {
     async (binding) => {
       const before = binding.view();
       const after = await binding.force("monday");
-      assert.equal(after.object?.metadata.annotations?.[FORCE], undefined);
+      assert.equal(binding.forceIn(after), undefined);
       const [old] = after.retired;
       assert.equal(old?.id, before.activeId);
-      assert.ok(old && deletionAt(old) >= Date.parse(old.replacedDate ?? "") + 3_600_000, "an hour of overlap");
-      await binding.annotate({ [FORCE]: "monday" });
+      assert.ok(old && old.deletionAt >= old.replacedAt + 3_600_000, "an hour of overlap");
+      await binding.askForRotation("monday");
       await binding.annotate({ note: "something else" });
       await binding.remains(A_WHILE_MS, ({ sequence }) => sequence === after.sequence);
       const again = await binding.force("tuesday");
@@ -40,7 +40,7 @@ describe(`requests on the ${target.name} server`, together, () => {
     async (binding) => {
       const after = await binding.force("once");
       const [old] = after.retired;
-      assert.ok(old && deletionAt(old) >= Date.parse(old.replacedDate ?? "") + 24 * 3_600_000);
+      assert.ok(old && old.deletionAt >= old.replacedAt + 24 * 3_600_000);
       assert.match(after.condition("RotationStatus"), /^False Disabled/);
     },
   );
@@ -90,7 +90,7 @@ describe(`requests on the ${target.name} server`, together, () => {
   stories.tell(
     "paused",
     "a paused binding is left alone, whatever happens to it; afterwards everything is made good",
-    { rotation: fast },
+    { rotation: fast, families: direct },
     async (binding) => {
       await binding.doingHarm(async () => {
         await binding.annotate({ [PAUSED]: "true" });
@@ -113,7 +113,7 @@ describe(`requests on the ${target.name} server`, together, () => {
     async (binding) => {
       for (const value of ["1", "2", "3", "4", "5"]) await binding.force(value);
       const before = binding.view();
-      await binding.annotate({ [FORCE]: "6" });
+      await binding.askForRotation("6");
       const waiting = await binding.calm("it to say so", (view) => /too many/i.test(view.condition("RotationStatus")));
       assert.equal(waiting.sequence, before.sequence);
       assert.equal(waiting.outside.length, 6);
@@ -127,11 +127,11 @@ describe(`requests on the ${target.name} server`, together, () => {
     async (binding) => {
       const before = binding.view();
       binding.setInstance({ brokerLatencyMs: 1_500 });
-      await binding.annotate({ [FORCE]: "first" });
+      await binding.askForRotation("first");
       await binding.until("a key to be made", ({ isPending }) => isPending);
-      await binding.annotate({ [FORCE]: "second" });
+      await binding.askForRotation("second");
       const after = await binding.calm("both to be fulfilled", (view) => {
-        return view.sequence > before.sequence && view.object?.metadata.annotations?.[FORCE] === undefined;
+        return view.sequence > before.sequence && binding.forceIn(view) === undefined;
       });
       assert.equal(after.sequence, before.sequence + 1);
     },

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { serviceBinding } from "../../src/api/btp/service-binding.ts";
 import { Conflict } from "../../src/kube/errors.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { direct } from "../families/families.ts";
 import { eventually } from "../support/eventually.ts";
 import { readConnectionSecret } from "./connection-secret.ts";
 import { Stories, target, together } from "./harness.ts";
@@ -14,7 +14,10 @@ const PAUSED = { "crossplane.io/paused": "true" } as const;
 const UNPAUSED = { "crossplane.io/paused": null } as const;
 const slow = { ttl: "3h", frequency: "2h" };
 
-/** The past comes back: objects from a backup, with the same UID and with a new one. */
+/**
+ * The past comes back: objects from a backup, with the same UID and with a new one. The latter not for parents: where one
+ * vanishes, the garbage collector takes its children.
+ */
 describe(`restores on the ${target.name} server`, together, () => {
   const stories = new Stories("restore");
 
@@ -67,7 +70,7 @@ describe(`restores on the ${target.name} server`, together, () => {
   stories.tell(
     "new-uid",
     "a resource that was restored under a new UID goes on with its keys",
-    { rotation: slow },
+    { rotation: slow, families: direct },
     async (binding) => {
       const before = await binding.force("one");
       const backup = await binding.live();
@@ -78,14 +81,14 @@ describe(`restores on the ${target.name} server`, together, () => {
       });
       assert.deepEqual(after.outside, before.outside, "nothing is orphaned and nothing is made anew");
       assert.equal(after.activeId, before.activeId);
-      for (const id of after.outside) assert.ok(binding.labelsOf(id).keyturn_name?.includes(binding.name));
+      for (const id of after.outside) assert.ok(Object.values(binding.marksOf(id)).includes(binding.name));
     },
   );
 
   stories.tell(
     "new-uid-old",
     "one that was restored under a new UID from an old backup goes on with the newest key",
-    { rotation: slow },
+    { rotation: slow, families: direct },
     async (binding) => {
       const backup = await binding.live();
       await binding.force("one");
@@ -108,7 +111,7 @@ describe(`restores on the ${target.name} server`, together, () => {
   stories.tell(
     "manifest-only",
     "one that was made again from its manifest alone finds its keys by their marks",
-    { rotation: slow },
+    { rotation: slow, families: direct },
     async (binding) => {
       const before = await binding.force("one");
       const after = await binding.doingHarm(async () => {
@@ -145,7 +148,7 @@ async function putBack(binding: StoryBinding, backup: KubeObject): Promise<void>
       const { resourceVersion = "" } = (await binding.live()).metadata;
       const object = { ...backup, metadata: { ...backup.metadata, annotations, resourceVersion } };
       try {
-        return await kube.replace(serviceBinding, object, subresource === undefined ? {} : { subresource });
+        return await kube.replace(binding.family.type, object, subresource === undefined ? {} : { subresource });
       } catch (error) {
         if (error instanceof Conflict) return undefined;
         throw error;
@@ -166,7 +169,7 @@ async function putBackSecret(binding: StoryBinding, backup: KubeObject): Promise
 async function vanish(binding: StoryBinding): Promise<void> {
   await binding.annotate(PAUSED);
   await binding.patch({ metadata: { finalizers: null } });
-  await binding.stage.kube.delete(serviceBinding, { name: binding.name });
+  await binding.stage.kube.delete(binding.family.type, { name: binding.name });
   await binding.gone();
 }
 
@@ -174,7 +177,7 @@ async function vanish(binding: StoryBinding): Promise<void> {
 async function restore(binding: StoryBinding, backup: KubeObject): Promise<void> {
   const { name, annotations, finalizers } = backup.metadata;
   const metadata = { name, annotations: { ...annotations, ...PAUSED }, ...(finalizers && { finalizers }) };
-  await binding.stage.kube.create<KubeObject>(serviceBinding, { ...backup, metadata });
+  await binding.stage.kube.create<KubeObject>(binding.family.type, { ...backup, metadata });
   await binding.patch({ status: backup.status }, { subresource: "status" });
   await binding.annotate(UNPAUSED);
 }

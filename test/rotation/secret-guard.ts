@@ -2,11 +2,12 @@ import { NotFound } from "../../src/kube/errors.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import type { SandboxServiceManager } from "../../src/sandbox/service-manager/sandbox-service-manager.ts";
 import { bindingOf, readConnectionSecret } from "./connection-secret.ts";
 import type { Mirror } from "./mirror.ts";
 
 const EVERY_MS = 25;
+
+type LetsIn = (credentials: Readonly<Record<string, unknown>>) => boolean;
 
 /**
  * Stands in for every workload: at each change of a connection Secret, and all the time in between, somebody logs in
@@ -15,17 +16,19 @@ const EVERY_MS = 25;
  */
 export class SecretGuard {
   readonly #kube: Kube;
-  readonly #sandbox: SandboxServiceManager;
+  readonly #letsIn: LetsIn;
   readonly #problems = new Map<string, string[]>();
+  /** Whose Secrets workloads use; those of children that somebody else makes are not among them. */
+  readonly #expected = new Set<string>();
   readonly #excused = new Set<string>();
   readonly #beingConfirmed = new Map<string, Promise<void>>();
   #rounds: NodeJS.Timeout | undefined;
   /** How often somebody logged in successfully. */
   logins = 0;
 
-  constructor(kube: Kube, sandbox: SandboxServiceManager) {
+  constructor(kube: Kube, letsIn: LetsIn) {
     this.#kube = kube;
-    this.#sandbox = sandbox;
+    this.#letsIn = letsIn;
   }
 
   /** Goes its rounds over all Secrets. */
@@ -42,10 +45,15 @@ export class SecretGuard {
 
   /** A state that a Secret was in, however briefly. */
   see(secret: KubeObject): void {
-    const owner = bindingOf(secret);
-    if (owner === undefined || this.#excused.has(owner)) return;
+    const owner = this.#ownerOf(secret);
+    if (owner === undefined) return;
     if (readConnectionSecret(secret).credentials === undefined) this.#note(owner, `${nameOf(secret)} is not whole`);
     this.#logIn(secret);
+  }
+
+  /** From now on workloads use the Secrets of this binding. */
+  expectOf(binding: string): void {
+    this.#expected.add(binding);
   }
 
   /** From now on nothing is expected of the Secrets of this binding: somebody has damaged them, or is taking them away. */
@@ -62,15 +70,21 @@ export class SecretGuard {
   }
 
   #logIn(secret: KubeObject): void {
-    const owner = bindingOf(secret);
-    if (owner === undefined || this.#excused.has(owner) || this.#beingConfirmed.has(nameOf(secret))) return;
+    const owner = this.#ownerOf(secret);
+    if (owner === undefined || this.#beingConfirmed.has(nameOf(secret))) return;
     if (this.#lets(secret)) this.logins++;
     else this.#beingConfirmed.set(nameOf(secret), this.#confirm(secret, owner));
   }
 
+  /** The binding of which something is expected; undefined where nothing is. */
+  #ownerOf(secret: KubeObject): string | undefined {
+    const owner = bindingOf(secret);
+    return owner !== undefined && this.#expected.has(owner) && !this.#excused.has(owner) ? owner : undefined;
+  }
+
   #lets(secret: KubeObject): boolean {
     const { credentials } = readConnectionSecret(secret);
-    return credentials !== undefined && this.#sandbox.authenticate(credentials);
+    return credentials !== undefined && this.#letsIn(credentials);
   }
 
   /** Dead is a key that does not let in between two reads that show the same Secret. */

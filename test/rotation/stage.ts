@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { providerConfig } from "../../src/api/btp/provider-config.ts";
-import { serviceBinding } from "../../src/api/btp/service-binding.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandom } from "../../src/base/random.ts";
 import { NotFound } from "../../src/kube/errors.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import { type ServedSandbox, startSandbox } from "../../src/sandbox/http/serve-sandbox.ts";
-import type { SandboxServiceManager } from "../../src/sandbox/service-manager/sandbox-service-manager.ts";
-import type { IssuedCredentials } from "../../src/sandbox/service-manager/tokens.ts";
+import { CloudFoundryStandIn } from "../families/cloud-foundry-stand-in.ts";
+import { families } from "../families/families.ts";
+import type { Family } from "../families/family.ts";
+import { ServiceManagerStandIn } from "../families/service-manager-stand-in.ts";
+import type { OutsideKey, StandIn } from "../families/stand-in.ts";
 import { installDefinitions } from "../operator/bindings.ts";
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
@@ -23,7 +21,7 @@ import { SecretGuard } from "./secret-guard.ts";
 /** A real garbage collector hears of a new kind up to half a minute late. */
 const COLLECTED_MS = 60_000;
 
-/** Stands in every secret that the sandbox gives out. */
+/** Stands in every secret that a sandbox gives out. */
 const CANARY = "sandbox-secret";
 
 const namespaces: ResourceType = {
@@ -48,33 +46,38 @@ export const brisk = ({ sweepEvery = "1h" } = {}): readonly string[] => {
 
 export interface StageOptions {
   readonly target: Target;
-  /** What the namespace of the Secrets and the ProviderConfig of that name begin with. */
+  /** What the namespace of the Secrets and the ProviderConfigs of that name begin with. */
   readonly name: string;
   /** The way to the API server for operators, where it is not the straight one. */
   readonly kubeconfigFor?: (server: RunningTarget) => Promise<string>;
 }
 
+interface StandIns {
+  readonly serviceManager: ServiceManagerStandIn;
+  readonly cloudFoundry: CloudFoundryStandIn;
+}
+
 interface Props {
   readonly server: RunningTarget;
   readonly kube: Kube;
-  readonly served: ServedSandbox;
+  readonly standIns: StandIns;
   readonly ends: AsyncDisposableStack;
 }
 
 /**
- * What rotation stories are played on: a server, a sandbox Service Manager over HTTP, a ProviderConfig that leads to it,
- * and operators as processes of their own. It watches all along, and at the end it makes sure that no key material was
- * seen where none belongs. Must not: help the operator in any way.
+ * What rotation stories are played on: a server, the sandboxes over HTTP, ProviderConfigs that lead to them, and
+ * operators as processes of their own. It watches all along, and at the end it makes sure that no key material was seen
+ * where none belongs. Must not: help the operator in any way.
  */
 export class Stage {
   readonly namespace: string;
   readonly server: RunningTarget;
   readonly kube: Kube;
-  readonly served: ServedSandbox;
+  readonly standIns: StandIns;
   readonly guard: SecretGuard;
-  readonly bindings: Mirror;
   readonly secrets: Mirror;
   readonly operators: KeyturnOperator[] = [];
+  readonly #bindings: ReadonlyMap<Family, Mirror>;
   readonly #leaks = new Set<string>();
   readonly #secretListeners = new Map<string, (secret: KubeObject) => void>();
   /** Whatever was opened, to be closed in reverse, also when a story or the stage itself fails. */
@@ -89,14 +92,10 @@ export class Stage {
       const kube = await connect(server.kubeconfig);
       ends.defer(() => kube.close());
       await installDefinitions(kube);
-      const served = await startSandbox({ clock: systemClock, random: systemRandom });
-      ends.defer(() => served.stop());
-      const stage = new Stage(`${options.name}-${randomUUID().slice(0, 8)}`, { server, kube, served, ends });
+      const standIns = await openStandIns(ends);
+      const stage = new Stage(`${options.name}-${randomUUID().slice(0, 8)}`, { server, kube, standIns, ends });
       if (options.kubeconfigFor) stage.#operatorKubeconfig = await options.kubeconfigFor(server);
-      await kube.create<KubeObject>(namespaces, namespaceOf(stage.namespace));
-      await stage.putProviderConfig(stage.namespace, served.credentials);
-      await Promise.all([stage.bindings.synced(), stage.secrets.synced()]);
-      stage.guard.start(stage.secrets);
+      await stage.#furnish();
       return stage;
     } catch (error) {
       await ends.disposeAsync();
@@ -104,46 +103,55 @@ export class Stage {
     }
   }
 
-  private constructor(namespace: string, { server, kube, served, ends }: Props) {
+  private constructor(namespace: string, { server, kube, standIns, ends }: Props) {
     this.namespace = namespace;
     this.server = server;
     this.kube = kube;
-    this.served = served;
+    this.standIns = standIns;
     this.#operatorKubeconfig = server.kubeconfig;
-    this.guard = new SecretGuard(kube, served.sandbox);
+    const everybody = Object.values<StandIn>({ ...standIns });
+    this.guard = new SecretGuard(kube, (credentials) => everybody.some((each) => each.lets(credentials)));
     this.secrets = new Mirror(kube, secretType, (secret) => {
       this.guard.see(secret);
       this.#secretListeners.get(keyOf(secret.metadata))?.(secret);
     });
-    this.bindings = new Mirror(kube, serviceBinding, (binding) => this.#lookForLeaks("a binding", binding));
+    const mirrorOf = ({ type }: Family): Mirror =>
+      new Mirror(kube, type, (binding) => this.#lookForLeaks("a binding", binding));
+    this.#bindings = new Map(families.map((family) => [family, mirrorOf(family)]));
     this.#ends = ends;
-    for (const part of [this.secrets, this.bindings, this.guard]) ends.defer(() => part.stop());
+    for (const part of [this.secrets, ...this.#bindings.values(), this.guard]) ends.defer(() => part.stop());
   }
 
-  get sandbox(): SandboxServiceManager {
-    return this.served.sandbox;
+  /** Who stands in for the external system of a family. */
+  standInOf({ standIn }: Family): StandIn {
+    return this.standIns[standIn];
   }
 
-  /** A credential Secret and a ProviderConfig, both under this name. */
-  async putProviderConfig(name: string, credentials: IssuedCredentials): Promise<void> {
-    const secretRef = { namespace: this.namespace, name };
+  /** Every key that exists outside. */
+  keys(): readonly OutsideKey[] {
+    return Object.values<StandIn>({ ...this.standIns }).flatMap((standIn) => standIn.keys());
+  }
+
+  /** The resources of a family, as a watch shows them. */
+  bindingsOf(family: Family): Mirror {
+    return this.#bindings.get(family) ?? assert.fail(`nobody watches ${family.title}`);
+  }
+
+  /** A ProviderConfig under this name, and before it the Secret that it refers to. */
+  async putProviderConfig(family: Family, name: string, credentials: object): Promise<void> {
+    const metadata = this.credentialsOf(family, name);
     const stringData = { credentials: JSON.stringify(credentials) };
-    await this.kube.create<KubeObject>(secretType, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: secretRef,
-      stringData,
-    });
-    await this.kube.create<KubeObject>(providerConfig, {
-      apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
-      kind: "ProviderConfig",
-      metadata: { name },
-      spec: { serviceManagerSecret: { source: "Secret", secretRef: { ...secretRef, key: "credentials" } } },
-    });
+    await this.kube.create<KubeObject>(secretType, { apiVersion: "v1", kind: "Secret", metadata, stringData });
+    await this.kube.create<KubeObject>(family.configType, family.config(name, { ...metadata, key: "credentials" }));
   }
 
-  async hasProviderConfig(name: string): Promise<boolean> {
-    const { items } = await this.kube.list(providerConfig);
+  /** Where the credentials of a ProviderConfig are. */
+  credentialsOf({ standIn }: Family, name: string): { readonly namespace: string; readonly name: string } {
+    return { namespace: this.namespace, name: `${name}-${standIn.toLowerCase()}` };
+  }
+
+  async hasProviderConfig({ configType }: Family, name: string): Promise<boolean> {
+    const { items } = await this.kube.list(configType);
     return items.some(({ metadata }) => metadata.name === name);
   }
 
@@ -154,18 +162,6 @@ export class Stage {
     const operator = startKeyturnOperator({ kubeconfig: this.#operatorKubeconfig, flags: words, after });
     this.operators.push(operator);
     return operator;
-  }
-
-  /** What a person with the credentials of the ProviderConfig can do. */
-  async callServiceManager(path: string, init: RequestInit): Promise<Response> {
-    const { url, credentials } = this.served;
-    const form = { grant_type: "client_credentials", client_id: credentials.clientid };
-    const proof = "clientsecret" in credentials ? { client_secret: credentials.clientsecret } : {};
-    const body = new URLSearchParams({ ...form, ...proof });
-    const granted = await fetch(`${url}/oauth/token`, { method: "POST", body });
-    const { access_token: token } = (await granted.json()) as { readonly access_token: string };
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    return fetch(url + path, { ...init, headers });
   }
 
   /** The last lines in which the operators speak of something. */
@@ -191,7 +187,9 @@ export class Stage {
   /** Takes everything away; fails where something stays, key material was seen or an operator did not leave in peace. */
   async strike(): Promise<void> {
     try {
-      await this.#endBindings();
+      // Whoever makes bindings of another kind goes before them, and what all of them need goes last.
+      for (const family of families.toReversed()) await this.#endBindings(family);
+      for (const { configType } of families) await this.#removeAll(configType);
       await eventually("all Secrets to go with their owners", async () => !this.#hasOwned() || undefined, COLLECTED_MS);
       await this.#remove(namespaces, { name: this.namespace });
       const ends = await Promise.all(this.operators.map(endOf));
@@ -209,17 +207,34 @@ export class Stage {
     }
   }
 
-  /** Stories end theirs; what a failed one left behind goes here, so that the next suite finds an empty cluster. */
-  async #endBindings(): Promise<void> {
-    for (const { metadata } of this.bindings.list()) this.guard.excuse(metadata.name);
-    const all = this.bindings.list().map(({ metadata }) => this.#remove(serviceBinding, { name: metadata.name }));
-    await Promise.all(all);
-    await eventually("all bindings to go", async () => this.bindings.list().length === 0 || undefined).catch(() =>
-      Promise.all(this.bindings.list().map(({ metadata }) => this.#letGo(serviceBinding, { name: metadata.name }))),
-    );
-    for (const { metadata } of (await this.kube.list(providerConfig)).items) {
-      await this.#remove(providerConfig, { name: metadata.name });
+  /** A namespace, a ProviderConfig of each kind, and watches that have seen everything. */
+  async #furnish(): Promise<void> {
+    await this.kube.create<KubeObject>(namespaces, namespaceOf(this.namespace));
+    const oneOfEach = new Map(families.map((family) => [family.standIn, family]));
+    for (const family of oneOfEach.values()) {
+      const { url } = this.standInOf(family);
+      await this.putProviderConfig(family, this.namespace, this.standInOf(family).login(url));
     }
+    await Promise.all([this.secrets, ...this.#bindings.values()].map((mirror) => mirror.synced()));
+    this.guard.start(this.secrets);
+  }
+
+  /** Stories end theirs; what a failed one left behind goes here, so that the next suite finds an empty cluster. */
+  async #endBindings(family: Family): Promise<void> {
+    const names = (): readonly ObjectRef[] =>
+      this.bindingsOf(family)
+        .list()
+        .map(({ metadata: { name } }) => ({ name }));
+    for (const { name } of names()) this.guard.excuse(name);
+    await Promise.all(names().map((ref) => this.#remove(family.type, ref)));
+    await eventually(`all ${family.title} to go`, async () => names().length === 0 || undefined).catch(() =>
+      Promise.all(names().map((ref) => this.#letGo(family.type, ref))),
+    );
+  }
+
+  async #removeAll(type: ResourceType): Promise<void> {
+    const { items } = await this.kube.list(type);
+    for (const { metadata } of items) await this.#remove(type, { name: metadata.name });
   }
 
   #hasOwned(): boolean {
@@ -240,6 +255,14 @@ export class Stage {
   }
 }
 
+async function openStandIns(ends: AsyncDisposableStack): Promise<StandIns> {
+  const serviceManager = await ServiceManagerStandIn.open();
+  ends.defer(() => serviceManager.stop());
+  const cloudFoundry = await CloudFoundryStandIn.open();
+  ends.defer(() => cloudFoundry.stop());
+  return { serviceManager, cloudFoundry };
+}
+
 /** A story may have killed it; by itself none ends. */
 async function endOf(operator: KeyturnOperator): Promise<string> {
   const code = operator.hasEnded ? await operator.ended() : (await operator.stop("SIGTERM")).code;
@@ -248,6 +271,7 @@ async function endOf(operator: KeyturnOperator): Promise<string> {
 
 const namespaceOf = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 
-function ignoreMissing(error: unknown): void {
+/** For the end of a call whose object may be gone already. */
+export function ignoreMissing(error: unknown): void {
   if (!(error instanceof NotFound)) throw error;
 }

@@ -1,49 +1,51 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { serviceBinding } from "../../src/api/btp/service-binding.ts";
 import { NotFound, NotServed } from "../../src/kube/errors.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Draft, WriteOptions } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import type { InstanceSettings } from "../../src/sandbox/service-manager/switches.ts";
+import type { Family, Fields, Rotation } from "../families/family.ts";
+import type { InstanceWishes, OutsideKey, StandIn } from "../families/stand-in.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Stage } from "./stage.ts";
-import { describeView, isCalm, type RetiredKey, viewOf, type WorldView } from "./world-view.ts";
+import { describeView, isCalm, viewOf, type WorldView } from "./world-view.ts";
 
-export const FORCE = "servicebinding.account.btp.crossplane.io/force-rotation";
 export const EXTERNAL_NAME = "crossplane.io/external-name";
 
 /** Machines that run tests are busy. */
 const PATIENCE_MS = 40_000;
 
-export type Fields = Readonly<Record<string, unknown>>;
-
 export interface BindingWishes {
-  readonly rotation?: { readonly ttl: string; readonly frequency: string };
+  readonly rotation?: Rotation;
   readonly spec?: Fields;
   readonly annotations?: Readonly<Record<string, string>>;
-  readonly instance?: Partial<InstanceSettings>;
+  readonly instance?: InstanceWishes;
 }
 
 interface StoryOptions {
-  readonly instance?: Partial<InstanceSettings> | undefined;
+  readonly family: Family;
+  readonly name: string;
+  readonly instance?: InstanceWishes | undefined;
   /** How long to wait for something to come about. */
   readonly patienceMs?: number;
 }
 
-/** One ServiceBinding and what a person can do to it, to its Secret and to its keys outside. */
+/** One binding of any kind, and what a person can do to it, to its Secret and to its keys outside. */
 export class StoryBinding {
+  readonly family: Family;
   readonly name: string;
   readonly stage: Stage;
   readonly instances: string[] = [];
   readonly #patienceMs: number;
   #secretName: string;
 
-  constructor(stage: Stage, name: string, { instance, patienceMs = PATIENCE_MS }: StoryOptions = {}) {
+  constructor(stage: Stage, { family, name, instance, patienceMs = PATIENCE_MS }: StoryOptions) {
     this.stage = stage;
+    this.family = family;
     this.name = name;
     this.#patienceMs = patienceMs;
     this.#secretName = `${name}-secret`;
+    stage.guard.expectOf(name);
     this.addInstance(instance);
   }
 
@@ -56,36 +58,32 @@ export class StoryBinding {
     return { namespace: this.stage.namespace, name: this.#secretName };
   }
 
+  /** Who stands in for the external system. */
+  get standIn(): StandIn {
+    return this.stage.standInOf(this.family);
+  }
+
   /** A further service instance; its keys count as the story's. */
-  addInstance(settings: Partial<InstanceSettings> = {}): string {
-    const { id } = this.stage.sandbox.controls.putInstance(settings);
+  addInstance(wishes: InstanceWishes = {}): string {
+    const id = this.standIn.putInstance(wishes);
     this.instances.push(id);
     return id;
   }
 
   /** From now on the story's instance and its broker behave like this. */
-  setInstance(settings: Partial<InstanceSettings>): void {
-    this.stage.sandbox.controls.putInstance(settings, this.instanceId);
+  setInstance(wishes: InstanceWishes): void {
+    this.standIn.putInstance(wishes, this.instanceId);
   }
 
-  manifest({ rotation, spec = {}, annotations }: BindingWishes = {}): Draft<KubeObject> {
-    return {
-      apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
-      kind: "ServiceBinding",
-      metadata: { name: this.name, ...(annotations && { annotations }) },
-      spec: {
-        ...(rotation && { rotation }),
-        providerConfigRef: { name: this.stage.namespace },
-        forProvider: { name: this.name, serviceInstanceId: this.instanceId },
-        writeConnectionSecretToRef: this.secretRef,
-        ...spec,
-      },
-    };
+  manifest({ rotation, spec, annotations }: BindingWishes = {}): Draft<KubeObject> {
+    const { name, instanceId, secretRef } = this;
+    const config = this.stage.namespace;
+    return this.family.manifest({ name, instanceId, config, secretRef, rotation, annotations, spec });
   }
 
   async create(manifest: Draft<KubeObject>): Promise<void> {
     await eventually("bindings to be served", () =>
-      this.stage.kube.create<KubeObject>(serviceBinding, manifest).catch((error: unknown) => {
+      this.stage.kube.create<KubeObject>(this.family.type, manifest).catch((error: unknown) => {
         if (error instanceof NotServed) return undefined;
         throw error;
       }),
@@ -93,17 +91,38 @@ export class StoryBinding {
   }
 
   view(): WorldView {
-    const { bindings, secrets, sandbox } = this.stage;
-    const isOurs = ({ instanceId }: { readonly instanceId: string }): boolean => this.instances.includes(instanceId);
+    const { stage, family, standIn } = this;
+    const object = stage.bindingsOf(family).get({ name: this.name });
     return viewOf({
-      object: bindings.get({ name: this.name }),
-      secret: secrets.get(this.secretRef),
-      outside: sandbox
-        .liveBindings()
-        .filter(isOurs)
-        .map(({ id }) => id),
-      lets: (credentials) => sandbox.authenticate(credentials),
+      object,
+      status: family.readStatus(object),
+      secret: stage.secrets.get(this.secretRef),
+      outside: this.keys().map(({ id }) => id),
+      lets: (credentials) => standIn.lets(credentials),
     });
+  }
+
+  /** The keys that live at the story's instances. */
+  keysAtService(): readonly OutsideKey[] {
+    return this.standIn.keys().filter(({ instanceId }) => this.instances.includes(instanceId));
+  }
+
+  /** What the resource itself calls its keys: its children, where it makes some, and what none of them knows of. */
+  keys(): readonly OutsideKey[] {
+    const { children } = this.family;
+    if (!children) return this.keysAtService();
+    const own = this.children();
+    const known = own.map((child) => children.readStatus(child));
+    const ids = new Set(known.flatMap(({ activeId, retired }) => [activeId, ...retired.map(({ id }) => id)]));
+    return [...own.map((child) => keyOf(child, children)), ...this.keysAtService().filter(({ id }) => !ids.has(id))];
+  }
+
+  /** What the resource has made in the cluster, where it makes something there: its name with a suffix. */
+  children(): readonly KubeObject[] {
+    const { children } = this.family;
+    const isOurs = new RegExp(`^${this.name}-[a-z0-9]{8}$`);
+    const all = children ? this.stage.bindingsOf(children).list() : [];
+    return all.filter(({ metadata }) => isOurs.test(metadata.name));
   }
 
   /** Waits for the world to be so; `what` says in the failure what was waited for. */
@@ -152,9 +171,9 @@ export class StoryBinding {
   }
 
   async patch(body: Fields, options: WriteOptions = {}): Promise<KubeObject> {
-    const { kube, bindings } = this.stage;
-    const patched = await kube.patch(serviceBinding, { name: this.name }, { type: "merge", body }, options);
-    await bindings.shows(patched);
+    const { stage, family, name } = this;
+    const patched = await stage.kube.patch(family.type, { name }, { type: "merge", body }, options);
+    await stage.bindingsOf(family).shows(patched);
     return patched;
   }
 
@@ -175,20 +194,35 @@ export class StoryBinding {
     await this.patch({ spec });
   }
 
+  /** Another policy, or none. */
+  async patchRotation(rotation: Rotation | null): Promise<void> {
+    await this.patchSpec(this.family.rotationSpec(rotation));
+  }
+
   async annotate(annotations: Readonly<Record<string, string | null>>): Promise<void> {
     await this.patch({ metadata: { annotations } });
+  }
+
+  /** Asks for a rotation by the annotation. */
+  async askForRotation(value: string): Promise<void> {
+    await this.annotate({ [this.family.forceAnnotation]: value });
+  }
+
+  /** What the force annotation says, as long as it is there. */
+  forceIn({ object }: WorldView): string | undefined {
+    return object?.metadata.annotations?.[this.family.forceAnnotation];
   }
 
   /** Rotates by the annotation, and waits for the new key to be in use. */
   async force(value: string): Promise<WorldView> {
     const before = this.view();
-    await this.annotate({ [FORCE]: value });
+    await this.askForRotation(value);
     return this.rotated(before);
   }
 
   /** As it is on the server now. */
   live(): Promise<KubeObject> {
-    return this.stage.kube.get(serviceBinding, { name: this.name });
+    return this.stage.kube.get(this.family.type, { name: this.name });
   }
 
   liveSecret(): Promise<KubeObject> {
@@ -200,34 +234,43 @@ export class StoryBinding {
     this.#secretName = name;
   }
 
-  /** A key that somebody made at the Service Manager itself. */
-  async makeByHand(name: string): Promise<{ readonly id: string }> {
-    const body = JSON.stringify({ name, service_instance_id: this.instanceId });
-    const made = await this.stage.callServiceManager("/v1/service_bindings", { method: "POST", body });
-    assert.equal(made.status, 201);
-    return (await made.json()) as { readonly id: string };
+  /** A key that somebody made without us; its id. */
+  makeByHand(name: string): Promise<string> {
+    return this.standIn.makeByHand(name, this.instanceId);
+  }
+
+  /** Somebody deletes a key behind our back, or the child that stands for it. */
+  async removeOutside(id: string | undefined): Promise<void> {
+    const { children } = this.family;
+    if (!children) return this.standIn.removeKey(id ?? "");
+    const child = this.children().find(({ metadata }) => metadata.uid === id);
+    assert.ok(child, `${this.name} has no child ${id}`);
+    await this.stage.kube.delete(children.type, { name: child.metadata.name });
   }
 
   /** What a key was made with. */
-  parametersOf(id: string): unknown {
-    return this.stage.sandbox.snapshot().bindings.find((key) => key.id === id)?.parameters;
+  parametersOf(id: string | undefined): unknown {
+    return this.standIn.parametersOf(id ?? "");
   }
 
   /** What a key bears outside. */
-  labelsOf(id: string): Readonly<Record<string, readonly string[]>> {
-    return this.stage.sandbox.liveBindings().find((key) => key.id === id)?.labels ?? {};
+  marksOf(id: string): Readonly<Record<string, string>> {
+    return this.keys().find((key) => key.id === id)?.marks ?? {};
   }
 
   /** Whether so many keys of the story are finished outside. */
   hasReady(count: number): boolean {
-    const { sandbox } = this.stage;
-    const isOurs = (instanceId: string): boolean => this.instances.includes(instanceId);
-    return sandbox.liveBindings().filter((key) => key.isReady && isOurs(key.instanceId)).length === count;
+    return this.keys().filter(({ isReady }) => isReady).length === count;
+  }
+
+  /** Whether a broker has been asked for a key of the story, and is at it. */
+  isAtBroker(): boolean {
+    return this.standIn.isAtBroker(this.instances);
   }
 
   /** Another binding on the same service instance. */
   neighbour(name: string): StoryBinding {
-    const other = new StoryBinding(this.stage, `${this.name}-${name}`);
+    const other = new StoryBinding(this.stage, { family: this.family, name: `${this.name}-${name}` });
     other.instances[0] = this.instanceId;
     return other;
   }
@@ -242,7 +285,7 @@ export class StoryBinding {
 
   async delete(): Promise<void> {
     this.stage.guard.excuse(this.name);
-    await this.stage.kube.delete(serviceBinding, { name: this.name }).catch((error: unknown) => {
+    await this.stage.kube.delete(this.family.type, { name: this.name }).catch((error: unknown) => {
       if (!(error instanceof NotFound)) throw error;
     });
   }
@@ -261,5 +304,11 @@ export class StoryBinding {
   }
 }
 
-/** When a retired key may go, in milliseconds. */
-export const deletionAt = ({ deletionDate }: RetiredKey): number => Date.parse(deletionDate);
+/** A child as the key that it stands for. */
+const keyOf = (child: KubeObject, family: Family): OutsideKey => ({
+  id: child.metadata.uid ?? "",
+  name: child.metadata.name,
+  instanceId: "",
+  isReady: family.readStatus(child).condition("Ready").startsWith("True"),
+  marks: { ...child.metadata.annotations, ...child.metadata.labels },
+});

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { families } from "../families/families.ts";
 import { target } from "./harness.ts";
 import { brisk, Stage } from "./stage.ts";
 import { StoryBinding } from "./story-binding.ts";
 import type { WorldView } from "./world-view.ts";
 
-const COUNT = 6;
+/** Of each kind. */
+const COUNT = 4;
 /** How often each is rotated while both work on it. */
 const ROTATIONS = target.name === "real" ? 10 : 3;
 
@@ -19,20 +21,23 @@ test(`two operators that both believe they lead, on the ${target.name} server, l
   timeout: 120_000,
 }, async () => {
   // Names are not unique under concurrency: creates that begin within this window of one another all succeed.
-  stage.sandbox.controls.set({ nameRaceMs: 1_000 });
-  const bindings = Array.from({ length: COUNT }, (_, index) => {
-    return new StoryBinding(stage, `two-${index}`, { instance: { brokerLatencyMs: 20 * index }, patienceMs: 60_000 });
-  });
+  stage.standIns.serviceManager.sandbox.controls.set({ nameRaceMs: 1_000 });
+  const bindings = families.flatMap((family) =>
+    Array.from({ length: COUNT }, (_, index) => {
+      const name = `two-${family.controller}-${index}`;
+      return new StoryBinding(stage, { family, name, instance: { brokerLatencyMs: 30 * index }, patienceMs: 60_000 });
+    }),
+  );
   for (const operator of [stage.startOperator(brisk()), stage.startOperator(brisk())]) await operator.ready();
   const rotation = { ttl: "3s", frequency: "1s" };
   await Promise.all(bindings.map((binding) => binding.create(binding.manifest({ rotation }))));
   const isRotated = ({ sequence }: WorldView): boolean => sequence > ROTATIONS;
   await Promise.all(bindings.map((binding) => binding.until(`${ROTATIONS} rotations`, isRotated)));
   for (const { text } of stage.operators) assert.match(text, /"step":"create"|"step":"publish"/, "both were at work");
-  await Promise.all(bindings.map((binding) => binding.patchSpec({ rotation: null })));
+  await Promise.all(bindings.map((binding) => binding.patchRotation(null)));
   for (const binding of bindings) {
     await binding.calm("one key, and no other", ({ outside }) => outside.length === 1);
     await binding.end();
   }
-  assert.deepEqual(stage.sandbox.liveBindings(), []);
+  assert.deepEqual(stage.keys(), []);
 });

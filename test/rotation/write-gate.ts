@@ -62,7 +62,7 @@ export class WriteGate {
   #note({ method, path }: Passage): string {
     const [bare = ""] = path.split("?");
     const named = this.#ambush.names.reduce((text, name) => text.replaceAll(name, "NAME"), bare.replace(UUID, "ID"));
-    const what = `${method} ${named}`;
+    const what = `${method} ${named.replace(CHILD, "CHILD")}`;
     const count = this.#writes.filter((write) => write.startsWith(`${what} (`)).length + 1;
     const write = `${what} (no. ${count})`;
     this.#writes.push(write);
@@ -70,7 +70,10 @@ export class WriteGate {
   }
 }
 
+/** What a story's own object makes is called like it, with a suffix that is another one each time. */
+const CHILD = /NAME-[a-z0-9]{8}(?=\/|$)/;
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Asking for a token changes nothing. */
-const isWrite = ({ method, path }: Passage): boolean => method !== "GET" && !path.startsWith("/oauth/");
+/** Asking for a token changes nothing, and neither does asking whether something could be made. */
+const isWrite = ({ method, path }: Passage): boolean =>
+  method !== "GET" && !path.startsWith("/oauth/") && !path.includes("dryRun=All");

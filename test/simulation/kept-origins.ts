@@ -9,63 +9,130 @@ const day = 86_400_000;
 export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[] = [
   [
     "a restored resource has another UID: a key of its former life is not a duplicate of the new one",
-    { story: "recreate", climate: "calm", seed: 1, disturbances: at(0, { kind: "fault", fault: "crashBefore" }) },
+    {
+      family: "btp",
+      story: "recreate",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(0, { kind: "fault", fault: "crashBefore" }),
+    },
   ],
   [
     "the moment of replacement is when the Secret was written, not when its writing was prepared",
-    { story: "outage", climate: "calm", seed: 1, disturbances: at(42, { kind: "pause", ms: 3 * day }) },
+    { family: "btp", story: "outage", climate: "calm", seed: 1, disturbances: at(42, { kind: "pause", ms: 3 * day }) },
   ],
   [
     "before the active key is published again, the outside tells whether it still is the newest",
-    { story: "tamper", climate: "calm", seed: 1, disturbances: at(9, { kind: "person", name: "restoreBoth" }) },
+    {
+      family: "btp",
+      story: "tamper",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(9, { kind: "person", name: "restoreBoth" }),
+    },
   ],
   [
     "the Secret that a moved reference has left goes before the key in it",
-    { story: "compromise", climate: "calm", seed: 1, disturbances: at(1, { kind: "person", name: "moveSecret" }) },
+    {
+      family: "btp",
+      story: "compromise",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(1, { kind: "person", name: "moveSecret" }),
+    },
   ],
   [
     "the Secret that was left goes too when its key was removed outside",
-    { story: "loseKey", climate: "calm", seed: 1, disturbances: at(2, { kind: "person", name: "moveSecret" }) },
+    {
+      family: "btp",
+      story: "loseKey",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(2, { kind: "person", name: "moveSecret" }),
+    },
   ],
   [
     "a Secret that was restored with an earlier UID is taken over, not refused",
-    { story: "recreate", climate: "calm", seed: 1, disturbances: at(0, { kind: "person", name: "restoreSecret" }) },
+    {
+      family: "btp",
+      story: "recreate",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(0, { kind: "person", name: "restoreSecret" }),
+    },
   ],
   [
     "a Secret that names an earlier UID is written again before it is collected as garbage",
-    { story: "create", climate: "calm", seed: 1, disturbances: at(11, { kind: "person", name: "recreate" }) },
+    {
+      family: "btp",
+      story: "create",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(12, { kind: "person", name: "recreate" }),
+    },
   ],
   [
     "a key that is being made does not count as failed because the clock has jumped",
-    { story: "change", climate: "asynchronous", seed: 1, disturbances: at(15, { kind: "jump", byMs: day }) },
+    {
+      family: "btp",
+      story: "change",
+      climate: "asynchronous",
+      seed: 1,
+      disturbances: at(15, { kind: "jump", byMs: day }),
+    },
   ],
   [
     "a name that is taken by a key that lists do not show yet is not asked for in a hot loop",
-    { story: "create", climate: "lagging", seed: 1, disturbances: at(8, { kind: "fault", fault: "crashAfter" }) },
+    {
+      family: "btp",
+      story: "create",
+      climate: "lagging",
+      seed: 1,
+      disturbances: at(8, { kind: "fault", fault: "crashAfter" }),
+    },
   ],
   [
     "an orphaned key that lists do not show yet is set free all the same",
-    { story: "orphan", climate: "lagging", seed: 1, disturbances: [] },
+    { family: "btp", story: "orphan", climate: "lagging", seed: 1, disturbances: [] },
   ],
   [
     "a clock that was wrong for a while does not put off the next look outside",
-    { story: "loseKey", climate: "lagging", seed: 1, disturbances: at(3, { kind: "jump", byMs: day }) },
+    { family: "btp", story: "loseKey", climate: "lagging", seed: 1, disturbances: at(3, { kind: "jump", byMs: day }) },
   ],
   [
     "a key is not published where the spec no longer points",
-    { story: "rotate", climate: "racing", seed: 1, disturbances: at(6, { kind: "person", name: "moveSecret" }) },
+    {
+      family: "btp",
+      story: "rotate",
+      climate: "racing",
+      seed: 1,
+      disturbances: at(6, { kind: "person", name: "moveSecret" }),
+    },
   ],
   [
     "a key that was taken over and does not give its credentials had users: it is not deleted at once",
-    { story: "import", climate: "calm", seed: 1, disturbances: at(14, { kind: "fault", fault: "withheld" }) },
+    {
+      family: "btp",
+      story: "import",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(14, { kind: "fault", fault: "withheld" }),
+    },
   ],
   [
     "a key in another instance is not intended on a status from the past",
-    { story: "restoreBoth", climate: "calm", seed: 1, disturbances: at(0, { kind: "person", name: "changeInstance" }) },
+    {
+      family: "btp",
+      story: "restoreBoth",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(0, { kind: "person", name: "changeInstance" }),
+    },
   ],
   [
     "a key whose credentials change nothing replaces one that cannot stay: its external-name was tampered with",
     {
+      family: "btp",
       story: "sameCredentials",
       climate: "calm",
       seed: 1,
@@ -75,6 +142,7 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
   [
     "a key whose credentials change nothing replaces one that cannot stay: it was removed outside",
     {
+      family: "btp",
       story: "sameCredentials",
       climate: "calm",
       seed: 1,
@@ -84,6 +152,7 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
   [
     "a key that is retired already is not retired once more for another reason",
     {
+      family: "btp",
       story: "sameCredentials",
       climate: "asynchronous",
       seed: 25_883,
@@ -97,15 +166,16 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
   ],
   [
     "a failed create whose removal fails too is not waited for",
-    { story: "brokerFails", climate: "asynchronous", seed: 1, disturbances: [] },
+    { family: "btp", story: "brokerFails", climate: "asynchronous", seed: 1, disturbances: [] },
   ],
   [
     "what a wrong clock said about the next look does not hold once the clock is right",
-    { story: "moveSecret", climate: "calm", seed: 1, disturbances: at(4, { kind: "jump", byMs: day }) },
+    { family: "btp", story: "moveSecret", climate: "calm", seed: 1, disturbances: at(4, { kind: "jump", byMs: day }) },
   ],
   [
     "a compromised key goes at once, whatever else its rotation was for",
     {
+      family: "btp",
       story: "compromise",
       climate: "calm",
       seed: 1,
@@ -114,23 +184,31 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
   ],
   [
     "a key that turns out to be compromised while its successor needs another name goes at once all the same",
-    { story: "nameTaken", climate: "calm", seed: 1, disturbances: at(11, { kind: "person", name: "compromise" }) },
+    {
+      family: "btp",
+      story: "nameTaken",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(11, { kind: "person", name: "compromise" }),
+    },
   ],
   [
     "a second key of the first intent that is in the Secret is not a duplicate that nobody had",
     {
+      family: "btp",
       story: "create",
       climate: "racing",
       seed: 1,
       disturbances: [
-        { at: 11, what: { kind: "rival", pattern: 4_063_092_191 } },
-        { at: 14, what: { kind: "person", name: "stripSecret" } },
+        { at: 12, what: { kind: "rival", pattern: 4_063_092_191 } },
+        { at: 15, what: { kind: "person", name: "stripSecret" } },
       ],
     },
   ],
   [
     "a second key that is in the Secret and that no list shows yet is asked for before the Secret is written again",
     {
+      family: "btp",
       story: "rotate",
       climate: "racing",
       seed: 1,
@@ -143,12 +221,40 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
   [
     "a Secret that was left, and that was restored unseen with a key that is gone since, goes with the next look",
     {
+      family: "btp",
       story: "moveSecret",
       climate: "calm",
       seed: 1,
       disturbances: [
         { at: 2, what: { kind: "stale", unseen: "restoreSecret" } },
         { at: 8, what: { kind: "pause", ms: 3 * day } },
+      ],
+    },
+  ],
+  [
+    "a child that is ill when the status is lost is waited for: an older one is not published over it",
+    {
+      family: "rotating",
+      story: "restoreLong",
+      climate: "asynchronous",
+      seed: 1,
+      disturbances: [
+        { at: 6, what: { kind: "fault", fault: "crashAfter" } },
+        { at: 9, what: { kind: "fault", fault: "lost" } },
+      ],
+    },
+  ],
+  [
+    "the same where no status is left at all",
+    {
+      family: "rotating",
+      story: "wipe",
+      climate: "asynchronous",
+      seed: 1,
+      disturbances: [
+        { at: 3, what: { kind: "fault", fault: "crashBefore" } },
+        { at: 4, what: { kind: "fault", fault: "malformed" } },
+        { at: 7, what: { kind: "fault", fault: "timeout" } },
       ],
     },
   ],

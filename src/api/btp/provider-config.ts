@@ -1,11 +1,11 @@
 import { conditions } from "../crossplane.ts";
 import type { CustomResource } from "../custom-resource.ts";
-import { object, objectName, oneOf, text } from "../schema.ts";
+import { namespaceName, object, objectName, oneOf, text } from "../schema.ts";
 
 const secretRef = object(
   {
     name: objectName("Name of the Secret."),
-    namespace: objectName("Namespace of the Secret."),
+    namespace: namespaceName("Namespace of the Secret."),
     key: text("Key within the Secret; all of it when absent."),
   },
   { required: ["name", "namespace"], description: "The Secret with the Service Manager's credentials." },

@@ -3,6 +3,7 @@ import {
   keyFields,
   managedColumns,
   managedResourceSpec,
+  oneIsRequired,
   reference,
   rotationProgress,
   secretKeyReference,
@@ -36,7 +37,11 @@ const forProvider = object(
       "Secrets whose JSON objects are merged into the parameters.",
     ),
   },
-  { required: ["name"], description: "What is made at the Service Manager." },
+  {
+    required: ["name"],
+    description: "What is made at the Service Manager.",
+    rules: [oneIsRequired("service instance", ["serviceInstanceId", "serviceInstanceRef", "serviceInstanceSelector"])],
+  },
 );
 
 const keys = keyFields({

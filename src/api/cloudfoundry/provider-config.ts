@@ -1,6 +1,6 @@
 import { conditions } from "../crossplane.ts";
 import type { CustomResource } from "../custom-resource.ts";
-import { object, objectName, oneOf, type SchemaNode, text } from "../schema.ts";
+import { namespaceName, object, objectName, oneOf, type SchemaNode, text } from "../schema.ts";
 
 const fromSecret = (description: string, what: string): SchemaNode =>
   object(
@@ -9,7 +9,7 @@ const fromSecret = (description: string, what: string): SchemaNode =>
       secretRef: object(
         {
           name: objectName("Name of the Secret."),
-          namespace: objectName("Namespace of the Secret."),
+          namespace: namespaceName("Namespace of the Secret."),
           key: text(`Key within the Secret${what}`),
         },
         { required: ["name", "namespace"] },

@@ -3,15 +3,15 @@ import {
   keyFields,
   managedColumns,
   managedResourceSpec,
+  oneIsRequired,
   reference,
   rotationProgress,
   selector,
 } from "../crossplane.ts";
 import type { CustomResource } from "../custom-resource.ts";
 import { rotationOrInterval } from "../rotation.ts";
-import { anything, object, objectName, oneOf, type SchemaNode, text } from "../schema.ts";
-
-const asJson = (description: string): SchemaNode => ({ type: "boolean", description, default: false });
+import { object, oneOf, text } from "../schema.ts";
+import { asJson, connectionDetailsAsJSON, parameterFields, serviceInstanceFields } from "./service-key-fields.ts";
 
 const type = oneOf("A key of its own, or the binding of an app.", ["key", "app"], {
   default: "key",
@@ -27,28 +27,13 @@ const forProvider = object(
       minLength: 1,
       maxLength: 200,
     }),
-    serviceInstance: text("GUID of the service instance; goes before the reference and the selector.", {
-      minLength: 1,
-    }),
-    serviceInstanceRef: reference("The ServiceInstance whose status names the GUID; goes before the selector."),
-    serviceInstanceSelector: selector("Finds that ServiceInstance by its labels."),
+    ...serviceInstanceFields,
     app: text("GUID of the app, for the binding of one; goes before the reference and the selector.", {
       minLength: 1,
     }),
     appRef: reference("The App whose status names the GUID; goes before the selector."),
     appSelector: selector("Finds that App by its labels."),
-    parameters: anything("Parameters for the service broker."),
-    paramsSecretRef: object(
-      {
-        name: objectName("Name of the Secret."),
-        namespace: objectName("Namespace of the Secret."),
-        key: text("Key that holds a JSON object; without it every key of the Secret is a parameter.", {
-          minLength: 1,
-          maxLength: 253,
-        }),
-      },
-      { required: ["name", "namespace"], description: "A Secret with the parameters; ignored beside parameters." },
-    ),
+    ...parameterFields,
     rotation: rotationOrInterval,
     connectionDetailsAsJSON: asJson("The former place of spec.connectionDetailsAsJSON."),
   },
@@ -66,12 +51,8 @@ const forProvider = object(
         reason: "FieldValueRequired",
         fieldPath: ".name",
       },
-      {
-        rule: "self.type != 'app' || has(self.app) || has(self.appRef) || has(self.appSelector)",
-        message: "say which app: app, appRef or appSelector",
-        reason: "FieldValueRequired",
-        fieldPath: ".app",
-      },
+      oneIsRequired("service instance", ["serviceInstance", "serviceInstanceRef", "serviceInstanceSelector"]),
+      oneIsRequired("app", ["app", "appRef", "appSelector"], "self.type != 'app' || "),
     ],
   },
 );
@@ -95,7 +76,7 @@ export const serviceCredentialBinding: CustomResource = {
   spec: object(
     {
       ...managedResourceSpec,
-      connectionDetailsAsJSON: asJson("Put all credentials as JSON under the one key `credentials` of the Secret."),
+      connectionDetailsAsJSON,
       forProvider,
     },
     { required: ["forProvider"] },

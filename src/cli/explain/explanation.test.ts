@@ -30,7 +30,12 @@ function said(day: number, { annotations = {}, spec = {}, status = {} }: Given):
       finalizers: ["keyturn.dev/keys"],
       annotations: { [EXTERNAL_NAME]: "id-1", ...annotations },
     },
-    spec: { forProvider: { name: "orders" }, rotation, ...spec },
+    spec: {
+      forProvider: { name: "orders" },
+      writeConnectionSecretToRef: { namespace: "default", name: "orders" },
+      rotation,
+      ...spec,
+    },
     status: { atProvider: active, sequence: 1, ...status },
   };
   const facts = explain(managedResource(kind, object), { now: MADE_AT + day * DAY_MS, lastFailure: undefined });

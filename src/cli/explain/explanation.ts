@@ -30,16 +30,24 @@ export interface ExplainOptions {
  */
 export function explain(resource: ManagedResource, { now, lastFailure }: ExplainOptions): readonly Fact[] {
   const { spec, state } = resource;
-  const problems = problemFacts(problemsOf(resource, now), lastFailure, now);
-  if (state.isDeleting) return [departureFact(resource, now), ...activeFacts(resource, now), ...problems];
+  const problems = problemsOf(resource, now);
+  // What stands in the way comes before what it stands in the way of.
+  const obstacles = problems.map((problem) => ({ about: "Problem", text: problemText(problem, now), isProblem: true }));
+  const past = problems.length === 0 ? [pastProblem(lastFailure, now)] : [];
+  if (state.isDeleting) return [...obstacles, departureFact(resource, now), ...activeFacts(resource, now), ...past];
   if (spec instanceof SpecProblem) {
     const text = "Nothing, until the spec can be followed. The keys that are there stay.";
-    return [{ about: "Now", text }, ...activeFacts(resource, now), ...problems];
+    return [...obstacles, { about: "Now", text }, ...activeFacts(resource, now), ...past];
   }
   const outlook = outlookOf({ kind: resource.kind, object: resource.object, spec, now });
+  const next = nextText(resource, spec, outlook, now);
   return [
+    ...obstacles,
     { about: "Now", text: nowText(resource, spec, outlook, now) },
-    { about: "Next rotation", text: nextText(resource, spec, outlook, now) },
+    {
+      about: "Next rotation",
+      text: problems.length > 0 && outlook.nextKey ? `If the problem is solved by then: ${next}` : next,
+    },
     ...holdFacts(outlook),
     ...windowFacts(spec, now),
     ...activeFacts(resource, now),
@@ -47,7 +55,7 @@ export function explain(resource: ManagedResource, { now, lastFailure }: Explain
       about: "Retired key",
       text: `${named(key)}, made at ${moment(key.createdAt, now)}, ${fateOf(key, spec.policy, now)}.`,
     })),
-    ...problems,
+    ...past,
     ...spec.warnings.map((warning) => ({ about: "Warning", text: `${warning}.` })),
   ];
 }
@@ -130,13 +138,11 @@ function departureFact({ kind, object, state }: ManagedResource, now: number): F
   return { about: "Now", text: `It was deleted ${since}: ${what}, and lets go once nothing of it is left to do.` };
 }
 
-function problemFacts(problems: readonly Problem[], last: Problem | undefined, now: number): readonly Fact[] {
-  const words = ({ reason, message, since }: Problem): string =>
-    `${reason}: ${message}${since === undefined ? "" : ` (since ${moment(since, now)})`}`;
-  if (problems.length > 0) {
-    return problems.map((problem) => ({ about: "Problem", text: words(problem), isProblem: true }));
-  }
-  if (!last) return [{ about: "Problem", text: "None." }];
+const problemText = ({ reason, message, since }: Problem, now: number): string =>
+  `${reason}: ${message}${since === undefined ? "" : ` (since ${moment(since, now)})`}`;
+
+function pastProblem(last: Problem | undefined, now: number): Fact {
+  if (!last) return { about: "Problem", text: "None." };
   const when = last.since === undefined ? "" : ` at ${moment(last.since, now)}`;
-  return [{ about: "Problem", text: `None now. The last one was${when}: ${last.reason}: ${last.message}` }];
+  return { about: "Problem", text: `None now. The last one was${when}: ${last.reason}: ${last.message}` };
 }

@@ -22,6 +22,8 @@ export function whyNewKey(reason: Reason, { frequencyMs }: Policy): string {
       return "what the key is made from has changed";
     case "ActiveKeyGone":
       return "the active key was deleted outside";
+    case "ActiveKeyIll":
+      return "the active key has not been working for too long";
     case "StatusFromThePast":
       return "the status is older than what is outside";
     case "Adopted":
@@ -64,6 +66,8 @@ const CAUSES: Readonly<Record<RetiredCause, string>> = {
   duplicate: "a second key of one intent, which nobody uses",
   abandoned: "given up, since its credentials could not be had",
   found: "found outside by its marks",
+  ill: "replaced because it had not been working for too long",
+  gone: "deleted outside by somebody else",
 };
 
 /** When a retired key goes, and which of the rules for that has decided. */

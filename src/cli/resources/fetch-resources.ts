@@ -1,6 +1,8 @@
-import { NotFound, NotServed } from "../../kube/errors.ts";
+import { UsageError } from "../../base/errors.ts";
+import { BadRequest, NotFound, NotServed } from "../../kube/errors.ts";
 import type { Kube, Selection } from "../../kube/port.ts";
 import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
+import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
 import type { ClusterCall } from "../open-cluster.ts";
 import { type ManagedResource, managedResource } from "./managed-resource.ts";
 import type { Targets } from "./target-options.ts";
@@ -11,6 +13,8 @@ const PAGE_SIZE = 500;
 export interface KindSelection {
   readonly kind: ManagedKind;
   readonly selection: Selection;
+  /** Only those whose Secret is in this namespace: for kinds that have none themselves. */
+  readonly secretNamespace?: string;
 }
 
 /** Where to look for the targets: one selection per kind. A name is a selection too, so that one can be watched. */
@@ -20,10 +24,15 @@ export function selectionsOf(
 ): readonly KindSelection[] {
   const { kinds, ref, labelSelector } = targets;
   return kinds.map((kind) => {
-    const within = ref?.namespace ?? flags.text("namespace") ?? namespace;
-    const isEverywhere = !kind.type.namespaced || (flags.isOn("all-namespaces") && ref?.namespace === undefined);
+    const asked = flags.text("namespace");
+    const within = ref?.namespace ?? asked ?? namespace;
+    const isForAll = flags.isOn("all-namespaces") && ref?.namespace === undefined;
+    const isEverywhere = !kind.type.namespaced || isForAll;
+    // A name alone says which one is meant.
+    const bySecret = !kind.type.namespaced && !isForAll && !ref && asked !== undefined;
     return {
       kind,
+      ...(bySecret && { secretNamespace: asked }),
       selection: {
         ...(!isEverywhere && { namespace: within }),
         ...(labelSelector !== undefined && { labelSelector }),
@@ -44,10 +53,13 @@ export async function fetchResources(
 ): Promise<readonly ManagedResource[]> {
   const found: ManagedResource[] = [];
   const unknown: NotServed[] = [];
-  for (const { kind, selection } of selections) {
+  for (const { kind, selection, secretNamespace } of selections) {
     try {
-      for await (const object of listAll(kube, kind, selection)) found.push(object);
+      for await (const resource of listAll(kube, kind, selection)) {
+        if (secretNamespace === undefined || secretNamespace === namespaceOfSecret(resource)) found.push(resource);
+      }
     } catch (error) {
+      if (error instanceof BadRequest && selection.labelSelector !== undefined) throw wrongSelector(selection, error);
       if (!(error instanceof NotServed)) throw error;
       unknown.push(error);
     }
@@ -56,6 +68,13 @@ export async function fetchResources(
   if (targets.ref && found.length === 0) throw notThere(targets, selections);
   return found;
 }
+
+const namespaceOfSecret = ({ spec }: ManagedResource): string | undefined =>
+  spec instanceof SpecProblem ? undefined : spec.secret?.namespace;
+
+/** Beside labels nothing in such a request is for the server to misunderstand. */
+const wrongSelector = ({ labelSelector }: Selection, cause: BadRequest): UsageError =>
+  new UsageError(`-l ${labelSelector}: the server does not understand it: ${cause.message}`, cause);
 
 async function* listAll(kube: Kube, kind: ManagedKind, selection: Selection): AsyncIterable<ManagedResource> {
   let next: string | undefined;

@@ -1,4 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
+import { isNamespaceName, isObjectName } from "../../base/object-names.ts";
 import type { ObjectRef } from "../../kube/objects.ts";
 import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../../reconcile/managed-kinds.ts";
@@ -17,7 +18,8 @@ export const namespaceOption: OptionSpec = {
   name: "namespace",
   short: "n",
   value: "NAME",
-  description: "Namespace, for kinds that have one. Default: that of the context.",
+  description:
+    "Namespace; for kinds that have none, that of their Secret. Default: that of the context, or all Secrets.",
 };
 
 export const allNamespacesOption: OptionSpec = {
@@ -32,8 +34,6 @@ export const selectorOption: OptionSpec = {
   value: "SELECTOR",
   description: "Only resources with these labels, as kubectl writes them: app=orders,tier!=test.",
 };
-
-const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 
 /** For commands that change: all of a kind must be asked for in so many words. */
 export const massOptions: readonly OptionSpec[] = [
@@ -86,7 +86,7 @@ function split(words: readonly string[]): readonly [kind: string | undefined, na
 function refOf({ type }: ManagedKind, text: string): ObjectRef {
   const parts = text.split("/");
   const [name = "", namespace] = parts.reverse();
-  if (parts.length > 2 || !NAME.test(name) || !NAME.test(namespace ?? "x")) {
+  if (parts.length > 2 || !isObjectName(name) || !isNamespaceName(namespace ?? "x")) {
     throw new UsageError(`"${text}" cannot be a name in Kubernetes: lower-case letters, digits, dots and dashes`);
   }
   if (namespace !== undefined && !type.namespaced) {

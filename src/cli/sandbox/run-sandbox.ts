@@ -9,7 +9,7 @@ import type { ExitCode, Flags, World } from "../command.ts";
 import { readChoice, readDuration, readWholeNumber } from "../flag-values.ts";
 import { prepareReadyFile } from "../ready-file.ts";
 import { runUntilStopped } from "../run-until-stopped.ts";
-import { credentialManifests } from "./credential-manifests.ts";
+import { cloudFoundryAccess, credentialManifests, serviceManagerAccess } from "./credential-manifests.ts";
 import { type OpenCloudFoundry, type OpenSandbox, openCloudFoundry, openSandbox } from "./open-sandbox.ts";
 import { sandboxPlace } from "./sandbox-place.ts";
 
@@ -95,8 +95,13 @@ async function start(
   return { serviceManager, cloudFoundry };
 }
 
-const manifestsFor = ({ serviceManager: { credentials } }: Sandboxes, { namespace }: Settings) =>
-  credentialManifests(credentials, namespace);
+const manifestsFor = (
+  { serviceManager: { credentials }, cloudFoundry: { login } }: Sandboxes,
+  { namespace }: Settings,
+) =>
+  [serviceManagerAccess(credentials), cloudFoundryAccess(login)].flatMap((access) =>
+    credentialManifests(access, namespace),
+  );
 
 const instancesOf = ({ sandbox }: OpenSandbox | OpenCloudFoundry) =>
   sandbox.controls.instances().map(({ id, name }) => ({ id, name }));
@@ -128,7 +133,7 @@ Service instances to bind:
 
 ${lines(serviceManager)}
 
-What makes a cluster use it (kubectl apply -f - and paste):
+What makes a cluster use it, and the Cloud Foundry below (kubectl apply -f - and paste):
 
 ${manifests.join("---\n")}
 Try, in another terminal:

@@ -7,7 +7,8 @@ export function statusJson(reports: readonly StatusReport[]): unknown {
   return { items: reports.map(item), withProblems: reports.filter(({ problems }) => problems.length > 0).length };
 }
 
-function item({ resource, phase, problems, warnings, active, pending, rotationAt, retired, secret }: StatusReport) {
+function item(report: StatusReport) {
+  const { resource, phase, problems, warnings, active, pending, rotationAt, retired, secret } = report;
   const { type } = resource.kind;
   const { namespace, name } = resource.object.metadata;
   return {
@@ -29,8 +30,19 @@ function item({ resource, phase, problems, warnings, active, pending, rotationAt
     pendingKey: pending && { id: pending.id, name: pending.name, since: dateOf(pending.since) },
     nextRotationAt: dateOf(rotationAt),
     retiredKeys: retired.map(retiredKey),
+    children: childrenOf(report),
     secret,
   };
+}
+
+/** The resources that the keys are; absent where they are not. */
+function childrenOf({ childKind: kind, active, pending, retired }: StatusReport) {
+  if (kind === undefined) return undefined;
+  return [
+    ...(active ? [{ kind, uid: active.id, name: active.name, state: "active" }] : []),
+    ...(pending?.id === undefined ? [] : [{ kind, uid: pending.id, name: pending.name, state: "pending" }]),
+    ...retired.map(({ id, name, goesAt }) => ({ kind, uid: id, name, state: "retired", deletionAt: dateOf(goesAt) })),
+  ];
 }
 
 const retiredKey = ({ id, name, cause, createdAt, retiredAt, replacedAt, goesAt }: RetiredReport) => ({

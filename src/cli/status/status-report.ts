@@ -17,6 +17,8 @@ export interface StatusReport {
   /** When the next rotation begins; Infinity: never, or not before somebody lets it. */
   readonly rotationAt: number;
   readonly retired: readonly RetiredReport[];
+  /** The kind of the children that its keys are, where they are such. */
+  readonly childKind: string | undefined;
   /** `namespace/name` of the Secret. */
   readonly secret: string | undefined;
 }
@@ -40,6 +42,7 @@ export function reportOf(resource: ManagedResource, now: number): StatusReport {
     retired: retiredKeys(state)
       .map((key) => ({ ...key, goesAt: goesAt(known?.policy, key) }))
       .sort((a, b) => a.goesAt - b.goesAt),
+    childKind: resource.kind.childKindOf?.(resource.object),
     secret: known?.secret && keyOf(known.secret),
   };
 }
@@ -59,7 +62,8 @@ function phaseOf({ state }: ManagedResource): StatusReport["phase"] {
 }
 
 function nextRotation({ state, spec, isFrozen, isPaused }: ManagedResource, now: number): number {
-  if (!state.active || spec instanceof SpecProblem || state.isDeleting) return Infinity;
+  // When the key that is being made is due is known once it is there.
+  if (!state.active || state.pending || spec instanceof SpecProblem || state.isDeleting) return Infinity;
   if (isFrozen || isPaused || !spec.may.create) return Infinity;
   const dueAt = rotationInstant(spec.policy, state.active, state.postponedUntil);
   return Number.isFinite(dueAt) ? (nextOpening(spec.windows, Math.max(dueAt, now)) ?? Infinity) : Infinity;

@@ -1,4 +1,5 @@
 import { formatInstant } from "../../base/instant.ts";
+import { cut } from "../print/cut.ts";
 import type { Paint } from "../print/paint.ts";
 import { type Column, table } from "../print/table.ts";
 import { relative, shortLength } from "../print/when.ts";
@@ -22,13 +23,25 @@ interface Row {
   readonly nextAt: number;
 }
 
+/** Names in the table are as long as most are; `-o wide` and `-o json` have them whole. */
+const MAX_NAME = 48;
+
 /** The reports for people: problems in words, then the keys in columns. */
 export function statusText(reports: readonly StatusReport[], options: StatusTextOptions): string {
   const rows = reports.flatMap((report) => [
     activeRow(report, options.now),
+    ...(options.isWide ? pendingRows(report) : []),
     ...report.retired.map((key) => retiredRow(report, key, options.now)),
   ]);
-  return `${problemLines(reports, options)}${table(columns(reports, options), rows)}`;
+  return `${problemLines(reports, options)}${table(columns(reports, options), rows)}${warningLines(reports, options)}`;
+}
+
+/** What the table marks as `warning`, in words. */
+function warningLines(reports: readonly StatusReport[], { paint }: StatusTextOptions): string {
+  const lines = reports.flatMap(({ resource, warnings }) =>
+    warnings.map((warning) => `  ${paint.notice(nameOf(resource))}  ${warning}`),
+  );
+  return lines.length === 0 ? "" : `\n${["Warnings:", ...lines].join("\n")}\n`;
 }
 
 function problemLines(reports: readonly StatusReport[], { now, paint }: StatusTextOptions): string {
@@ -47,6 +60,7 @@ function problemLines(reports: readonly StatusReport[], { now, paint }: StatusTe
 function columns(reports: readonly StatusReport[], { now, isWide, paint }: StatusTextOptions): readonly Column<Row>[] {
   const hasNamespaces = reports.some(({ resource }) => resource.object.metadata.namespace !== undefined);
   const kinds = new Set(reports.map(({ resource }) => resource.kind.type.kind));
+  const fitting = (text: string): string => (isWide ? text : cut(text, MAX_NAME));
   const ofFirst = (row: Row, text: string): string => (row.name === "" ? "" : text);
   return [
     ...(kinds.size > 1
@@ -55,9 +69,12 @@ function columns(reports: readonly StatusReport[], { now, isWide, paint }: Statu
     ...(hasNamespaces
       ? [{ title: "NAMESPACE", text: (row: Row) => ofFirst(row, row.report.resource.object.metadata.namespace ?? "") }]
       : []),
-    { title: "NAME", text: (row) => row.name },
+    { title: "NAME", text: (row) => fitting(row.name) },
     { title: "STATE", text: (row) => row.state, paint: (text, row) => painted(paint, text, row) },
-    { title: "KEY", text: (row) => row.key?.name ?? "-" },
+    { title: "KEY", text: (row) => fitting(row.key?.name ?? "-") },
+    ...(isWide && reports.some(({ childKind }) => childKind !== undefined)
+      ? [{ title: "CHILD", text: (row: Row) => row.report.childKind ?? "-" }]
+      : []),
     ...(isWide ? [{ title: "ID", text: (row: Row) => row.key?.id ?? "-" }] : []),
     { title: "AGE", text: (row) => (row.key ? shortLength(now - row.key.createdAt) : "-") },
     ...(isWide ? [{ title: "CREATED", text: (row: Row) => (row.key ? formatInstant(row.key.createdAt) : "-") }] : []),
@@ -74,12 +91,17 @@ function columns(reports: readonly StatusReport[], { now, isWide, paint }: Statu
 function painted(paint: Paint, text: string, { report, name }: Row): string {
   if (name === "") return paint.faint(text);
   if (report.problems.length > 0) return paint.problem(text);
-  return report.resource.isFrozen || report.resource.isPaused ? paint.notice(text) : text;
+  const isNotable = report.resource.isFrozen || report.resource.isPaused || report.warnings.length > 0;
+  return isNotable ? paint.notice(text) : text;
 }
 
 function activeRow(report: StatusReport, now: number): Row {
-  const { resource, phase, problems, active, rotationAt } = report;
-  const held = [resource.isFrozen ? "frozen" : "", resource.isPaused ? "paused" : ""].filter((word) => word !== "");
+  const { resource, phase, problems, warnings, active, rotationAt } = report;
+  const held = [
+    ...(resource.isFrozen ? ["frozen"] : []),
+    ...(resource.isPaused ? ["paused"] : []),
+    ...(warnings.length > 0 ? ["warning"] : []),
+  ];
   const { name } = resource.object.metadata;
   const isTroubled = problems.length > 0;
   const main = !isTroubled ? phase : phase === "Ready" ? "Problem" : `Problem, ${phase.toLowerCase()}`;
@@ -87,10 +109,18 @@ function activeRow(report: StatusReport, now: number): Row {
   return { report, name, state, key: active, next: nextOf(report, now), nextAt: rotationAt };
 }
 
+/** A child that is being made can be looked at itself. */
+function pendingRows(report: StatusReport): readonly Row[] {
+  const { pending, childKind } = report;
+  if (pending?.id === undefined || childKind === undefined) return [];
+  const key = { id: pending.id, name: pending.name, createdAt: pending.since };
+  return [{ report, name: "", state: "pending", key, next: "it takes over when it is ready", nextAt: Infinity }];
+}
+
 function nextOf({ phase, pending, active, rotationAt, resource }: StatusReport, now: number): string {
   if (phase === "Deleting") return "deletion of all keys";
   if (resource.isPaused) return "nothing while paused";
-  if (pending) return `${pending.name} is being made`;
+  if (pending) return `${cut(pending.name, MAX_NAME)} is being made`;
   if (!active) return "first key";
   if (resource.isFrozen) return "no rotation while frozen";
   if (!Number.isFinite(rotationAt)) return "no rotation";

@@ -28,9 +28,20 @@ async function textIn(file: string, world: World): Promise<string> {
   try {
     return await readFile(resolve(world.workingDirectory, file), "utf8");
   } catch (error) {
-    throw new UsageError(`-f ${file} cannot be read: ${messageOf(error)}`, error);
+    throw new UsageError(`-f ${file}: ${whyUnreadable(error)}`, error);
   }
 }
+
+const WHY_UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "is a folder: give the files in it",
+  EACCES: "may not be read",
+};
+
+const whyUnreadable = (error: unknown): string => {
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  return WHY_UNREADABLE[String(code)] ?? `cannot be read: ${messageOf(error)}`;
+};
 
 function documentsIn(file: string, text: string): readonly unknown[] {
   const documents = parseAllDocuments(text);

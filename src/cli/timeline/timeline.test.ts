@@ -22,7 +22,11 @@ function play(spec: Readonly<Record<string, unknown>>, lengthMs: number): Timeli
     apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
     kind: "ServiceBinding",
     metadata: { name: "orders" },
-    spec: { forProvider: { name: "orders" }, ...spec },
+    spec: {
+      forProvider: { name: "orders" },
+      writeConnectionSecretToRef: { namespace: "default", name: "orders" },
+      ...spec,
+    },
   };
   return timelineOf({ kind, object, spec: kind.readSpec(object), from, lengthMs });
 }

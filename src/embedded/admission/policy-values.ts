@@ -1,6 +1,7 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import type { KubeObject } from "../../kube/objects.ts";
-import { isObject, type Json, jsonOf } from "../json.ts";
+import { jsonOf } from "../json.ts";
+import { untyped } from "../schema/cel/untyped.ts";
 import { SOLE_USER } from "../sole-user.ts";
 import type { AdmissionRequest } from "./admission.ts";
 
@@ -79,11 +80,5 @@ function requestValue({ definition, operation, name, ...request }: AdmissionRequ
   );
 }
 
-const objectValue = (object: KubeObject | undefined): unknown => (object === undefined ? null : value(jsonOf(object)));
-
-/** JSON as CEL has it: whole numbers are ints. */
-function value(json: Json): unknown {
-  if (Array.isArray(json)) return json.map(value);
-  if (isObject(json)) return new Map(Object.entries(json).map(([key, item]) => [key, value(item)]));
-  return typeof json === "number" && Number.isSafeInteger(json) ? BigInt(json) : json;
-}
+const objectValue = (object: KubeObject | undefined): unknown =>
+  object === undefined ? null : untyped(jsonOf(object));

@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from "../json.ts";
 import { SOLE_USER } from "../sole-user.ts";
 import { badRequest } from "../status-error.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
+import { callerOf } from "./impersonation.ts";
 import { negotiate, plainOffer } from "./negotiate.ts";
 import { decodeObjectBody } from "./request-body.ts";
 import { methodNotAllowed, notServed, respond } from "./responses.ts";
@@ -45,7 +46,7 @@ export function reviewEndpoint(
   if (request.method !== "POST") throw methodNotAllowed();
   const representation = negotiate(request, plainOffer);
   const review = checkedReview(decodeObjectBody(request, type.kind).value, type);
-  const status = statusOf(type, review, isKnownToken);
+  const status = type.kind === "SelfSubjectReview" ? selfOf(request) : statusOf(type, review, isKnownToken);
   const apiVersion = `${type.group}/${type.version}`;
   const answer = {
     kind: type.kind,
@@ -72,10 +73,10 @@ function checkedReview(body: Json, type: ReviewType): Review {
   return { spec: isObject(spec) ? spec : undefined };
 }
 
+const selfOf = ({ headers }: ApiRequest): object => ({ userInfo: callerOf(headers) });
+
 function statusOf(type: ReviewType, review: Review, isKnownToken: (token: string) => boolean): object {
   switch (type.kind) {
-    case "SelfSubjectReview":
-      return { userInfo: SOLE_USER };
     case "TokenReview": {
       const token = review.spec?.token;
       const isKnown = typeof token === "string" && isKnownToken(token);

@@ -6,6 +6,7 @@ import { StatusError } from "../status-error.ts";
 import { reviewEndpoint } from "./access-reviews.ts";
 import { coreVersions, groupDocument, groupList, resourceList } from "./discovery.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
+import { callerOf } from "./impersonation.ts";
 import { negotiate, plainJson, plainOffer, type Representation } from "./negotiate.ts";
 import { OpenApiDocuments } from "./openapi.ts";
 import { type EndpointServices, serveResource } from "./resource-endpoint.ts";
@@ -66,6 +67,8 @@ export class ApiServer {
 
   async handle(request: ApiRequest): Promise<ApiResponse> {
     try {
+      // Refuses what means to be somebody else and does not say whom.
+      callerOf(request.headers);
       return this.#serve(request, parseRoute(request.path));
     } catch (error) {
       if (error instanceof StatusError) return respondError(error, errorRepresentation(request));

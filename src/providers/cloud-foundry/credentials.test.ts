@@ -40,6 +40,8 @@ test("users, clients and tokens are read in every form that is about", () => {
     assert.equal(credentials.skipTlsVerification, false, "TLS is verified unless somebody says otherwise");
     assert.ok(!inspect(credentials, { depth: 9 }).includes("canary"), reason);
   }
+  const both = parse({ ...user, email: "me@example" }, api);
+  assert.equal(both.login.kind === "user" && both.login.username, "me@example", "as the Crossplane provider has it");
   const { login } = parse({ ...user, origin: "sap.ids" }, api);
   assert.equal(login.kind === "user" && login.origin, "sap.ids");
   assert.equal(parse(user, { ...api, skipTlsVerification: true }).skipTlsVerification, true);
@@ -47,7 +49,7 @@ test("users, clients and tokens are read in every form that is about", () => {
 
 test("a mistake names the key, and shows no value", () => {
   const rows: readonly (readonly [data: Record<string, string>, source: CredentialsSource, message: RegExp])[] = [
-    [{}, api, /username or user or email/],
+    [{}, api, /email or username or user/],
     [{ username: "me" }, api, /password is missing/],
     [{ client_id: "c" }, api, /client_secret is missing/],
     [{ token: "canary\r\nx: y" }, api, /token is not a token/],

@@ -39,7 +39,8 @@ export interface CredentialsSource {
   readonly skipTlsVerification?: boolean;
 }
 
-const USER_KEYS = ["username", "user", "email"];
+/** The first that is there counts: the Crossplane provider logs in with the mail address, whatever stands beside it. */
+const USER_KEYS = ["email", "username", "user"];
 const CLIENT_KEYS = ["client_id", "clientid", "clientId"];
 const CLIENT_SECRET_KEYS = ["client_secret", "clientsecret", "clientSecret"];
 const API_KEYS = ["api_endpoint", "apiEndpoint", "api_url", "endpoint"];

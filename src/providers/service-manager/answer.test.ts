@@ -55,8 +55,23 @@ const table: readonly (readonly [given: Answer, purpose: Purpose, code: Provider
   [
     answer(502, problem("BrokerError", { broker_error: { ErrorMessage: "the quota exceeded 5" } })),
     "make the binding",
+    "QuotaExceeded",
+    "a quota that the broker tells of in a sentence",
+  ],
+  [
+    answer(502, problem("BrokerError", { broker_error: { Description: "the quota is used up" } })),
+    "delete the binding",
     "ProviderRefused",
-    "a quota only in a sentence",
+    "a quota where nothing is made",
+  ],
+  [
+    answer(502, {
+      error: "BrokerError",
+      description: "Failed bind request: limit of bindings reached (request canary)",
+    }),
+    "make the binding",
+    "QuotaExceeded",
+    "a quota by another name, in what the Service Manager repeats",
   ],
   [
     answer(400, problem("QuotaExceeded")),
@@ -93,6 +108,12 @@ test("only the service itself says that something is not there", () => {
     answer(200, problem("NotFound")),
   ];
   for (const other of others) assert.equal(saysNotFound(other), false, inspect(other));
+});
+
+test("either code for a used-up quota leads to the same, so that words decide nothing", () => {
+  const said = answer(502, { error: "BrokerError", description: "quota of 5 bindings is used up (attempt 7)" });
+  assert.deepEqual(refuse(said).retry, refuse(answer(502, problem("BrokerError"))).retry);
+  assert.match(refuse(said).message, /delete unused ones, have the quota raised, or make ttl shorter/);
 });
 
 test("a 403 names the plan that is needed, unless the credentials are of another", () => {

@@ -38,10 +38,10 @@ export function refusalOf(answer: Answer, context: RefusalContext): ProviderErro
   const code = errorCodeOf(answer);
   if (answer.status === 429) return throttled(answer, context);
   if (code === undefined || answer.status < 400 || cameFromRouter(answer)) return strangerError(answer, context);
-  if (isQuotaCode(code) || isQuotaCode(brokerCodeOf(answer))) {
+  if (isQuotaCode(code) || isQuotaCode(brokerCodeOf(answer)) || speaksOfQuota(answer, context)) {
     return new ProviderError(
       "QuotaExceeded",
-      "the Service Manager allows no more bindings for this service instance: delete unused ones or raise the quota",
+      "no more bindings are allowed for this service instance: delete unused ones, have the quota raised, or make ttl shorter so that fewer keys live at a time",
     );
   }
   if (code === "BrokerError" && answer.status >= 500) {
@@ -145,6 +145,21 @@ function brokerCodeOf(answer: Answer): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
+const QUOTA_WORDS = /\bquota|\bbindings? limit|\b(?:limit|maximum number) of (?:service )?bindings/i;
+/** Enough for what a broker has to say first. */
+const MAX_LOOKED_AT = 2000;
+
+/**
+ * Brokers that are used up mostly say so in a sentence, within a `BrokerError` like any other. Only words are chosen by it:
+ * what such an error leads to is the same with either code.
+ */
+function speaksOfQuota(answer: Answer, { purpose }: RefusalContext): boolean {
+  if (purpose !== "make the binding" || errorCodeOf(answer) !== "BrokerError") return false;
+  const { description, broker_error: brokerError } = answer.body?.reveal() ?? {};
+  const said = [description, ...(isRecord(brokerError) ? Object.values(brokerError) : [])];
+  return said.some((text) => typeof text === "string" && QUOTA_WORDS.test(text.slice(0, MAX_LOOKED_AT)));
+}
+
 const QUOTA_CODES: ReadonlySet<string> = new Set([
   "quotaexceeded",
   "planquotaexceeded",
@@ -154,6 +169,6 @@ const QUOTA_CODES: ReadonlySet<string> = new Set([
   "bindinglimitexceeded",
 ]);
 
-/** A code is one word; a sentence about quotas is free text and not looked at. */
+/** A code is one word. */
 const isQuotaCode = (code: string | undefined): boolean =>
   code !== undefined && code.length <= 40 && QUOTA_CODES.has(code.replaceAll(/[_-]/g, "").toLowerCase());

@@ -11,8 +11,8 @@ import {
   credentialsWatch,
   instanceWatch,
   managedWatch,
-  publishedWatch,
 } from "../managed/family-watches.ts";
+import { publishedWatch } from "../managed/managed-watches.ts";
 import { createBtpFamily } from "./btp-family.ts";
 import { bindingOf } from "./btp-objects.fixture.ts";
 
@@ -105,7 +105,7 @@ test("what metrics tell of a binding: dates, retired keys, and whether all is we
 });
 
 test("a published Secret asks for its binding, and for nobody when its owner is of another kind", () => {
-  const watch = publishedWatch(family);
+  const watch = publishedWatch(family.kind);
   assert.deepEqual([watch.selection?.labelSelector, watch.metadataOnly], ["keyturn.dev/owner-uid", true]);
   const secret = (ownerKind: string): KubeObject => ({
     apiVersion: "v1",

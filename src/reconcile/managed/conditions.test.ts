@@ -56,6 +56,17 @@ test("what is known of a resource, in words", () => {
       "there is no key yet, so nothing has a date",
     ],
     [
+      {
+        state: stateWith({ active, pending, retired: [retired({ id: "k-1", replacedAt: undefined, cause: "gone" })] }),
+      },
+      [
+        "Ready=False KeyGone: The active key was deleted outside; another one is being made.",
+        SYNCED,
+        "RotationStatus=True Enabled: Key orders-2 is being made.",
+      ],
+      "the key that is published does not work any more",
+    ],
+    [
       { state: stateWith({ active, isDeleting: true }) },
       ["Ready=False Deleting", SYNCED, ROTATION],
       "it is on its way out",
@@ -91,8 +102,8 @@ test("what is known of a resource, in words", () => {
     ],
     [
       { state: stateWith({ active, pending }) },
-      [READY, SYNCED, "RotationStatus=True Enabled: Key orders-2 is being made. Next rotation 2026-01-13T00:00:00Z."],
-      "a key is being made",
+      [READY, SYNCED, "RotationStatus=True Enabled: Key orders-2 is being made."],
+      "a key is being made: when it is due depends on when it is there",
     ],
     [
       { state: stateWith({ active, postponedUntil: BEGIN + 300 * HOUR_MS }), isIneffective: true },

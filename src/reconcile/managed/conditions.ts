@@ -45,9 +45,17 @@ export function conditionsOf(findings: Findings): readonly Condition[] {
 
 function ready({ state }: Findings): Condition {
   if (state.isDeleting) return { type: "Ready", status: "False", reason: "Deleting" };
+  if (isActiveGone(state)) {
+    const message = "The active key was deleted outside; another one is being made.";
+    return { type: "Ready", status: "False", reason: "KeyGone", message };
+  }
   if (state.active) return { type: "Ready", status: "True", reason: "Available" };
   return { type: "Ready", status: "False", reason: "Creating" };
 }
+
+/** Whoever uses what is published uses a dead key, until the next one is committed. */
+const isActiveGone = ({ active, pending, retired }: State): boolean =>
+  pending !== undefined && retired.some(({ id, cause }) => id === active?.id && cause === "gone");
 
 function synced({ problem }: Findings): Condition {
   if (problem === undefined) return { type: "Synced", status: "True", reason: "ReconcileSuccess" };
@@ -72,6 +80,8 @@ const HOLDS: Readonly<Record<Hold, string>> = {
   Paused: "paused (crossplane.io/paused)",
 };
 
+export const holdWords = (hold: Hold): string => HOLDS[hold];
+
 function rotationStatus({ state, policy, warnings, hold }: Findings): Condition {
   const type = "RotationStatus";
   if (!policy) return { type, status: "Unknown", reason: "SpecProblem" };
@@ -84,7 +94,9 @@ function rotationStatus({ state, policy, warnings, hold }: Findings): Condition 
 
 /** Dates, not durations: they stay the same until something happens. */
 function schedule(state: State, policy: Policy): readonly string[] {
-  const rotationAt = state.active ? rotationInstant(policy, state.active, state.postponedUntil) : Infinity;
+  // When the one that is being made is due is known once it is there.
+  const rotationAt =
+    state.active && !state.pending ? rotationInstant(policy, state.active, state.postponedUntil) : Infinity;
   const deletions = state.retired.map((key) => deletionInstant(policy, key)).filter(Number.isFinite);
   return [
     ...(state.pending ? [`key ${state.pending.name} is being made`] : []),

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { providerConfig } from "../../api/btp/provider-config.ts";
 import { serviceBinding } from "../../api/btp/service-binding.ts";
-import { silentLogger } from "../../base/logger.ts";
 import { embeddedCluster } from "../../embedded/embedded-cluster.fixture.ts";
 import { NotFound } from "../../kube/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../../kube/objects.ts";
 import { type SecretAddress, secretType } from "../../publish/secret-publisher.ts";
+import { createLogWriter } from "../../runtime/log-writer.ts";
 import { createBtpFamily } from "../btp/btp-family.ts";
 import { bindingOf, CREDENTIALS_SECRET, putProviderConfig } from "../btp/btp-objects.fixture.ts";
 import { serviceBindingKind as kind } from "../btp/service-binding-kind.ts";
@@ -42,6 +42,7 @@ async function start() {
   await putProviderConfig(kube, { clientid: "me" });
   const index = new Watched();
   const swept: string[] = [];
+  const lines: string[] = [];
   const world = { result: { removed: 0, problems: [] } as SweepResult };
   const keeper = new ConfigKeeper({
     kind,
@@ -49,7 +50,7 @@ async function start() {
     secretsOf: (config) => secretsOf(createBtpFamily(), config),
     kube,
     clock,
-    logger: silentLogger,
+    logger: createLogWriter({ clock, level: "info", format: "json", write: (line) => lines.push(line) }),
     index,
     sweepMs: SWEEP_MS,
     sweep: async ({ metadata }) => {
@@ -85,7 +86,7 @@ async function start() {
     index.userCount = 0;
     index.needed = [];
   };
-  return { kube, clock, server, index, keeper, world, swept, hold, use, held, isHeld, abandon };
+  return { kube, clock, server, index, keeper, world, swept, lines, hold, use, held, isHeld, abandon };
 }
 
 test("what is used is held, with everything else on it left as it was; once is enough", async () => {
@@ -123,6 +124,14 @@ test("configuration and Secret are let go with the last user, and not before", a
   assert.deepEqual(await held(), [false, false]);
 });
 
+test("which Secret is let go can be read in the log", async () => {
+  const { keeper, use, abandon, lines } = await start();
+  await use();
+  abandon();
+  await keeper.reconcile("default", signal);
+  assert.match(lines.join(""), /not needed any more".*"secretName":"default\/service-manager"/);
+});
+
 test("a watch that is behind lets nothing go: the server knows of the user", async () => {
   const { kube, keeper, use, held, abandon } = await start();
   await use();
@@ -151,7 +160,7 @@ test("a configuration whose finalizer was taken off and that is gone leaves no S
   await kube.patch(providerConfig, { name: "default" }, { type: "merge", body });
   await kube.delete(providerConfig, { name: "default" });
   abandon();
-  assert.deepEqual(await keeper.reconcile("default", signal), { kind: "settled" });
+  assert.deepEqual(await keeper.reconcile("default", signal), { kind: "settled", isOver: true });
   assert.deepEqual(await held(), [undefined, false]);
 });
 

@@ -61,7 +61,7 @@ export class ConfigKeeper {
       if (!(error instanceof NotFound)) throw error;
       this.#sweptTick.delete(name);
       await this.#releaseSecrets(signal);
-      return { kind: "settled" };
+      return { kind: "settled", isOver: true };
     }
     const isUnused = index.users(name) === 0 && isHeld(config) && !(await this.#hasUsers(name, signal));
     await this.#releaseSecrets(signal, isUnused ? name : undefined);
@@ -114,7 +114,7 @@ export class ConfigKeeper {
       } catch (error) {
         if (!(error instanceof NotFound)) throw error;
       }
-      logger.info("a Secret with credentials is not needed any more", { secret: keyOf(address) });
+      logger.info("a Secret with credentials is not needed any more", { secretName: keyOf(address) });
     }
   }
 

@@ -1,13 +1,17 @@
+import { isNamespaceName, isObjectName } from "../../base/object-names.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { DepartureSpec, LayoutSpec, ManagedSpec } from "./managed-kind.ts";
 import { type Fields, fieldsOf, textOf } from "./read-fields.ts";
 import { type PolicyLimits, rotationPolicy } from "./rotation-policy.ts";
 import { rotationWindows } from "./rotation-windows.ts";
+import { SpecProblem } from "./spec-problem.ts";
 
 /** Readers for the fields that every managed resource of the Crossplane providers shares, see `api/crossplane.ts`. */
 export interface KindLimits extends PolicyLimits {
   readonly settleMs: number;
 }
+
+const SECRET_FIELD = "spec.writeConnectionSecretToRef";
 
 /** Brokers that take longer than this to answer a create have given up on it. */
 export const SETTLE_MS = 300_000;
@@ -24,12 +28,36 @@ export interface OwnFields {
 /** A whole spec: what is common to all, and what the kind itself has found. Throws `SpecProblem`. */
 export function managedSpec(object: KubeObject, own: OwnFields): ManagedSpec {
   const { baseName, rotation, rotationField: field, layout, limits } = own;
-  const target = fieldsOf(fieldsOf(object.spec).writeConnectionSecretToRef);
-  const [namespace, name] = [textOf(target.namespace), textOf(target.name)];
-  const secret = namespace && name ? { namespace, name, layout } : undefined;
+  const address = secretAddress(object);
+  const secret = address && { ...address, layout };
   const { policy, warnings } = rotationPolicy(rotation, { field, publishes: secret !== undefined, limits });
   const windows = rotationWindows(rotation, field);
-  return { ...readDeparture(object), baseName, policy, windows, secret, warnings };
+  return {
+    ...readDeparture(object),
+    baseName,
+    policy,
+    windows,
+    secret,
+    warnings: secret ? warnings : [...warnings, NOTHING_IS_PUBLISHED],
+  };
+}
+
+const NOTHING_IS_PUBLISHED = `the key is published nowhere: ${SECRET_FIELD} names no Secret`;
+
+/** What no Secret can be called would otherwise be found out only once there is a key to publish. */
+function secretAddress(object: KubeObject): { readonly namespace: string; readonly name: string } | undefined {
+  const target = fieldsOf(fieldsOf(object.spec).writeConnectionSecretToRef);
+  const [namespace, name] = [textOf(target.namespace), textOf(target.name)];
+  if (namespace === undefined || name === undefined) return undefined;
+  if (!isNamespaceName(namespace)) {
+    const message = `${JSON.stringify(namespace)} cannot be a namespace: lower-case letters, digits and dashes, at most 63`;
+    throw new SpecProblem(`${SECRET_FIELD}.namespace`, message);
+  }
+  if (!isObjectName(name)) {
+    const message = `${JSON.stringify(name)} cannot be the name of a Secret: lower-case letters, digits, dashes and dots, at most 253`;
+    throw new SpecProblem(`${SECRET_FIELD}.name`, message);
+  }
+  return { namespace, name };
 }
 
 export function readDeparture(object: KubeObject): DepartureSpec {

@@ -86,7 +86,7 @@ const isGone = async ({ get }: { readonly get: () => Promise<KubeObject | undefi
 
 test("all keys go, then the finalizer, and each deletion is told once", async () => {
   const world = await leaving();
-  assert.deepEqual(await world.run(), { kind: "settled" });
+  assert.deepEqual(await world.run(), { kind: "settled", isOver: true });
   assert.deepEqual(world.connection.ids, []);
   assert.ok(await isGone(world));
   assert.deepEqual(
@@ -116,7 +116,7 @@ test("keys that are only on their way out are waited for", async () => {
     assert.equal(await isGone(world), false);
     world.connection.finish();
   }
-  assert.deepEqual(await world.run(), { kind: "settled" });
+  assert.deepEqual(await world.run(), { kind: "settled", isOver: true });
   assert.ok(await isGone(world));
 });
 
@@ -205,6 +205,6 @@ test("other people's finalizers stay, and without ours there is nothing to do", 
   await shared.run();
   assert.deepEqual((await shared.get())?.metadata.finalizers, ["example.org/audit"]);
   const requests = shared.connection.requests;
-  assert.deepEqual(await shared.run(), { kind: "settled" });
+  assert.deepEqual(await shared.run(), { kind: "settled", isOver: true });
   assert.equal(shared.connection.requests, requests);
 });

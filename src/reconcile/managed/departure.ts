@@ -67,7 +67,7 @@ export async function depart(options: DepartureOptions): Promise<Outcome> {
         return Number.isFinite(next.until) ? { kind: "recheck", at: next.until } : { kind: "settled" };
       case "release":
         await release(options);
-        return { kind: "settled" };
+        return { kind: "settled", isOver: true };
     }
   }
   return { kind: "recheck", at: clock.now() + 10_000 };

@@ -3,13 +3,12 @@ import type { ResourceCache } from "../../kube/resource-cache.ts";
 import type { SecretAddress } from "../../publish/secret-publisher.ts";
 import type { ConfigIndex } from "./config-keeper.ts";
 import { versionOf } from "./family-source.ts";
-import { ANY_INSTANCE, type ConfigRecord, type ManagedRecord, type PublishedRecord } from "./family-watches.ts";
-import type { Known } from "./rest.ts";
+import { ANY_INSTANCE, type ConfigRecord, type ManagedRecord } from "./family-watches.ts";
+import { ManagedCaches } from "./managed-caches.ts";
+import type { PublishedRecord } from "./managed-watches.ts";
 
 /** What the watches of a family's controller know, as its parts ask for it; it may be behind. */
-export class FamilyCaches implements Known, ConfigIndex {
-  readonly #resources: ResourceCache<ManagedRecord>;
-  readonly #published: ResourceCache<PublishedRecord>;
+export class FamilyCaches extends ManagedCaches<ManagedRecord> implements ConfigIndex {
   readonly #configs: ResourceCache<ConfigRecord>;
   readonly #credentials: ResourceCache<undefined>;
   readonly #instances: ResourceCache<undefined>;
@@ -21,27 +20,14 @@ export class FamilyCaches implements Known, ConfigIndex {
     readonly credentials: ResourceCache<undefined>;
     readonly instances: ResourceCache<undefined>;
   }) {
-    this.#resources = caches.resources;
-    this.#published = caches.published;
+    super(caches);
     this.#configs = caches.configs;
     this.#credentials = caches.credentials;
     this.#instances = caches.instances;
   }
 
-  resource(key: string): string | undefined {
-    return this.#resources.entry(key)?.resourceVersion;
-  }
-
-  secret(address: SecretAddress): string | undefined {
-    return this.#published.entry(keyOf(address))?.resourceVersion;
-  }
-
-  secretPosition(): string {
-    return this.#published.position;
-  }
-
   inputs(key: string): string {
-    const record = this.#resources.get(key);
+    const record = this.resources.get(key);
     if (!record) return "";
     const instance =
       record.instance === ANY_INSTANCE
@@ -63,12 +49,13 @@ export class FamilyCaches implements Known, ConfigIndex {
     return versionOf(config.resourceVersion, versions);
   }
 
-  publishedOf(ownerUid: string): readonly PublishedRecord[] {
-    return this.#published.find("owner", ownerUid).map(({ record }) => record);
+  /** The ProviderConfig that a resource uses; undefined when the resource was not seen. */
+  configOf(key: string): string | undefined {
+    return this.resources.get(key)?.providerConfig;
   }
 
   users(name: string): number {
-    return this.#resources.find("config", name).length;
+    return this.resources.find("config", name).length;
   }
 
   heldSecrets(): readonly SecretAddress[] {
@@ -81,7 +68,7 @@ export class FamilyCaches implements Known, ConfigIndex {
   }
 
   usersOf(name: string): readonly string[] {
-    return this.#resources.find("config", name).map(({ key }) => key);
+    return this.resources.find("config", name).map(({ key }) => key);
   }
 
   usersOfSecret(secret: string): readonly string[] {
@@ -89,11 +76,8 @@ export class FamilyCaches implements Known, ConfigIndex {
   }
 
   usersOfInstance(name: string): readonly string[] {
-    return [name, ANY_INSTANCE].flatMap((one) => this.#resources.find("instance", one)).map(({ key }) => key);
+    return [name, ANY_INSTANCE].flatMap((one) => this.resources.find("instance", one)).map(({ key }) => key);
   }
-
-  readonly credentialViews = (): Iterable<ManagedRecord & { readonly key: string }> =>
-    Array.from(this.#resources.entries(), ({ key, record }) => ({ ...record, key }));
 }
 
 function addressOf(key: string): SecretAddress {

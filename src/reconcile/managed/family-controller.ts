@@ -1,25 +1,16 @@
 import { observedHttp } from "../../providers/observed-http.ts";
-import { SecretPublisher } from "../../publish/secret-publisher.ts";
-import { EventRecorder } from "../../report/event-recorder.ts";
-import type { Controller, ControllerContext } from "../../runtime/controller.ts";
+import type { Controller } from "../../runtime/controller.ts";
 import type { Reconcile } from "../../runtime/workers.ts";
-import { type ClusterIdentity, establishIdentity } from "../cluster-identity.ts";
+import type { ClusterIdentity } from "../cluster-identity.ts";
 import type { ControllerSettings } from "../controller-settings.ts";
 import { ConfigKeeper } from "./config-keeper.ts";
 import type { ManagedFamily } from "./family.ts";
 import { FamilyCaches } from "./family-caches.ts";
 import { FamilySource } from "./family-source.ts";
-import {
-  configOf,
-  configWatch,
-  credentialsWatch,
-  instanceWatch,
-  managedWatch,
-  publishedWatch,
-  secretsOf,
-} from "./family-watches.ts";
+import { configOf, configWatch, credentialsWatch, instanceWatch, managedWatch, secretsOf } from "./family-watches.ts";
+import { type Assembly, commonOptions, reconcileOnceKnown } from "./managed-assembly.ts";
 import { createManagedReconcile } from "./managed-controller.ts";
-import { StartLimiter } from "./start-limiter.ts";
+import { publishedWatch } from "./managed-watches.ts";
 import { sweep } from "./sweep.ts";
 
 /**
@@ -30,13 +21,15 @@ export function createFamilyController(family: ManagedFamily, settings: Controll
   // Watches find the resources that a change concerns in the caches, which exist once the context does.
   let caches: FamilyCaches | undefined;
   const resources = managedWatch(family);
-  const published = publishedWatch(family);
+  const published = publishedWatch(family.kind);
   const configs = configWatch(family, (name) => caches?.usersOf(name) ?? []);
   const credentials = credentialsWatch(family, (secret) => caches?.usersOfSecret(secret) ?? []);
   const instances = instanceWatch(family, (name) => caches?.usersOfInstance(name) ?? []);
   return {
     name: family.name,
     watches: [resources, published, configs, credentials, instances],
+    // An external system that does not answer keeps those waiting that are at it, and nobody else.
+    laneOf: (key) => configOf(key) ?? caches?.configOf(key) ?? "",
     createReconcile: (context) => {
       caches = new FamilyCaches({
         resources: context.cacheOf(resources),
@@ -45,43 +38,23 @@ export function createFamilyController(family: ManagedFamily, settings: Controll
         credentials: context.cacheOf(credentials),
         instances: context.cacheOf(instances),
       });
-      settings.metrics?.addProbe({ kind: family.kind.type.kind, credentials: caches.credentialViews });
-      return createReconcile({ family, settings, context, caches });
+      const { name, kind } = family;
+      const assembly: FamilyAssembly = { name, kind, family, settings, context, caches };
+      return reconcileOnceKnown(assembly, (identity) => assemble(assembly, identity));
     },
   };
 }
 
-interface Assembly {
+interface FamilyAssembly extends Assembly {
   readonly family: ManagedFamily;
-  readonly settings: ControllerSettings;
-  readonly context: ControllerContext;
   readonly caches: FamilyCaches;
 }
 
-/** What needs the cluster's identity is built when the first key comes: by then this process leads. */
-function createReconcile(assembly: Assembly): Reconcile {
-  const { kube, random } = assembly.context;
-  const { namespace } = assembly.settings;
-  let ready: Promise<Reconcile> | undefined;
-  return async (key, signal) => {
-    ready ??= establishIdentity({ kube, random, namespace, signal }).then((identity) => assemble(assembly, identity));
-    let reconcile: Reconcile;
-    try {
-      reconcile = await ready;
-    } catch (error) {
-      ready = undefined;
-      throw error;
-    }
-    return reconcile(key, signal);
-  };
-}
-
-function assemble(
-  { family, settings, context, caches }: Assembly,
-  { clusterId, fingerprinter }: ClusterIdentity,
-): Reconcile {
+function assemble(assembly: FamilyAssembly, identity: ClusterIdentity): Reconcile {
+  const { family, settings, context, caches } = assembly;
+  const { clusterId, fingerprinter } = identity;
   const { kube, clock, logger } = context;
-  const { metrics, instance } = settings;
+  const { metrics } = settings;
   const { kind, configType } = family;
   const source = new FamilySource(family, {
     kube,
@@ -91,19 +64,7 @@ function assemble(
     knownVersion: (name) => caches.versionOf(name),
   });
   const reconcileResource = createManagedReconcile({
-    kind,
-    kube,
-    clock,
-    logger,
-    clusterId,
-    publisher: new SecretPublisher(kube, fingerprinter, (uid) => caches.publishedOf(uid)),
-    startedAt: clock.now(),
-    isSkewed: settings.isSkewed,
-    driftCheckMs: settings.driftCheckMs,
-    known: caches,
-    events: new EventRecorder({ kube, clock, logger, reporter: { controller: family.name, instance } }),
-    observer: metrics?.observerOf(kind.type.kind),
-    starts: new StartLimiter({ clock, perSecond: settings.overdueStartsPerSecond }),
+    ...commonOptions(assembly, identity),
     resolve: (object, spec, signal) => source.resolve(object, spec, signal),
     resolveDeparture: (object, spec, signal) => source.resolveDeparture(object, spec, signal),
   });

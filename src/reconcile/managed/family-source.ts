@@ -12,7 +12,7 @@ import type { FormerOutside } from "./departure.ts";
 import type { CredentialsReference, ManagedFamily, SecretContent } from "./family.ts";
 import type { DepartureSpec, ManagedSpec } from "./managed-kind.ts";
 import { fieldsOf, textOf } from "./read-fields.ts";
-import { References } from "./references.ts";
+import { References, targetField } from "./references.ts";
 import { ReferenceProblem, SpecProblem } from "./spec-problem.ts";
 import type { Outside } from "./workpiece.ts";
 
@@ -61,6 +61,7 @@ export class FamilySource {
     return {
       connection,
       instanceId,
+      instanceField: targetField(forProvider, this.#family.instances),
       parameters: new Redacted(parameters),
       extras,
       // Keyed, because parameters may hold secrets.

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { KeyturnError, never } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Decision, State } from "../../engine/model.ts";
 import { Conflict, NotFound } from "../../kube/errors.ts";
@@ -7,16 +8,20 @@ import type { Kube } from "../../kube/port.ts";
 import type { SecretPublisher } from "../../publish/secret-publisher.ts";
 import { jitter } from "../../runtime/due-times.ts";
 import type { Outcome, Reconcile } from "../../runtime/workers.ts";
-import type { Hold } from "./conditions.ts";
+import { type Hold, holdWords } from "./conditions.ts";
 import { depart, type FormerOutside, release } from "./departure.ts";
 import { keyName } from "./key-name.ts";
 import type { DepartureSpec, ManagedKind, ManagedSpec } from "./managed-kind.ts";
 import { ManagedReporter, type ManagedReporterOptions } from "./managed-reporter.ts";
 import { ownerOf } from "./marks.ts";
-import { type PassOptions, runPass } from "./pass.ts";
+import { type PassOptions, type PassResult, runPass } from "./pass.ts";
+import { fieldsOf, itemsOf } from "./read-fields.ts";
 import { type Known, Rests } from "./rest.ts";
 import { StatusWriter } from "./status-writer.ts";
 import type { Outside } from "./workpiece.ts";
+
+/** Timers and clocks do not agree to the millisecond: a check that came so much early was the one that was due. */
+const EARLY_MS = 10;
 
 export interface ManagedControllerOptions {
   readonly kind: ManagedKind;
@@ -30,17 +35,22 @@ export interface ManagedControllerOptions {
   readonly isSkewed: () => boolean;
   /** How often the outside is looked at though nothing asks for it. */
   readonly driftCheckMs: number;
+  /** The outside is near: looking at it costs so little that every pass does. */
+  readonly isNear?: boolean | undefined;
   /** What the watches know; absent: everything is asked for. */
   readonly known?: Known | undefined;
   readonly events?: ManagedReporterOptions["events"] | undefined;
   readonly observer?: ManagedReporterOptions["observer"] | undefined;
   /** As in `PassOptions`. */
+  readonly hearsOutside?: PassOptions["hearsOutside"];
   readonly starts?: PassOptions["starts"];
   readonly decide?: PassOptions["decide"];
   /** Finds the external system that a resource means. Throws `SpecProblem` and `ProviderError`. */
   readonly resolve: (object: KubeObject, spec: ManagedSpec, signal: AbortSignal) => Promise<Outside>;
   /** The same for a resource on its way out, whatever else is wrong with its spec. */
   readonly resolveDeparture: (object: KubeObject, spec: DepartureSpec, signal: AbortSignal) => Promise<FormerOutside>;
+  /** Whether what keeps a resource from removing its keys is no reason to stay: somebody else sees to what it leaves. */
+  readonly leavesOn?: ((error: unknown, object: KubeObject) => boolean) | undefined;
 }
 
 const HOLDS: ReadonlySet<string> = new Set<Hold>([
@@ -93,7 +103,7 @@ class ManagedReconciler {
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
       this.#forget(key);
-      return { kind: "settled" };
+      return { kind: "settled", isOver: true };
     }
     try {
       if (object.metadata.deletionTimestamp !== undefined) return await this.#leave(object, signal);
@@ -106,25 +116,36 @@ class ManagedReconciler {
   }
 
   async #attempt(key: string, object: KubeObject, signal: AbortSignal): Promise<Outcome> {
-    const { kind, publisher, clock } = this.#options;
+    const { kind, clock } = this.#options;
     const statusWriter = this.#statusWriter;
     const inputs = this.#rests.inputs(key);
     const spec = kind.readSpec(object);
     const outside = await this.#options.resolve(object, spec, signal);
+    const { publisher = this.#options.publisher } = outside;
     const { uid = "" } = object.metadata;
     const secret =
       spec.secret &&
       (this.#rests.secret(key, uid, spec.secret) ?? (await publisher.read(spec.secret, ownerOf(kind, object), signal)));
     const driftCheckAt = this.#driftCheckOf(key, object, spec);
     const isContinued = this.#rests.isContinued(key, object.metadata);
-    const driftCheckMs = this.#driftPeriodOf(object);
-    const common = { ...this.#options, driftCheckMs, statusWriter, reporter: this.#reporter, isContinued, signal };
+    const nextDriftCheckAt = (): number => this.#driftCheckAfter(uid, clock.monotonic());
+    const common = {
+      ...this.#options,
+      publisher,
+      nextDriftCheckAt,
+      statusWriter,
+      reporter: this.#reporter,
+      isContinued,
+      signal,
+    };
     const result = await runPass({ ...common, object, spec, outside, secret, driftCheckAt });
     if (result.hasLooked) this.#lastLook.set(key, { uid, tick: clock.monotonic() });
     const hold = holdOf(result.decision);
+    const problem = problemOf(result, hold);
     const state = kind.readState(result.object);
-    const { metadata } = await statusWriter.write(result.object, { state, spec, hold, signal });
-    const { resourceVersion = "" } = metadata;
+    const written = await statusWriter.write(result.object, { state, spec, hold, problem, signal });
+    if (problem && isNews(result.object, problem)) await this.#reporter.failed(written, problem, signal);
+    const { resourceVersion = "" } = written.metadata;
     this.#rests.remember(key, { uid, resourceVersion, spec, inputs, secret: result.secret, outcome: result.outcome });
     return result.outcome;
   }
@@ -136,32 +157,37 @@ class ManagedReconciler {
       const outside = await this.#options.resolveDeparture(object, spec, signal);
       return await depart({ ...this.#options, reporter: this.#reporter, object, spec, outside, signal });
     } catch (error) {
-      if (error instanceof Conflict || !isBlank(kind.readState(object))) throw error;
+      const isLeft = this.#options.leavesOn?.(error, object) === true;
+      if (error instanceof Conflict || !(isLeft || isBlank(kind.readState(object)))) throw error;
+      if (isLeft) await this.#reporter.failed(object, error, signal);
       // Nothing says that there ever was a key: an outside that cannot be asked is no reason to stay. Should the status
       // have been lost, the sweep finds what it knew.
       await release({ ...this.#options, object, signal });
-      return { kind: "settled" };
+      return { kind: "settled", isOver: true };
     }
   }
 
-  /** The first check after a start comes within the period, spread by UID, so that a restart is not a stampede. */
   #driftCheckOf(key: string, object: KubeObject, { baseName }: ManagedSpec): number {
-    const { kind, clock } = this.#options;
-    const driftCheckMs = this.#driftPeriodOf(object);
+    const { kind, clock, isNear } = this.#options;
+    if (isNear) return clock.now();
     const { uid = "" } = object.metadata;
-    const wallTimeOf = (tick: number): number => clock.now() + tick - clock.monotonic();
     const last = this.#lastLook.get(key);
-    if (last?.uid === uid) return wallTimeOf(last.tick + driftCheckMs);
+    if (last?.uid === uid) return this.#driftCheckAfter(uid, last.tick);
     const { active } = kind.readState(object);
     // A status that speaks of a name from under another UID was restored: what it says is compared before it is used.
     const isRestored = active !== undefined && active.name !== keyName(baseName, uid, active.sequence);
-    return wallTimeOf(this.#startedTick + (isRestored ? 0 : jitter(uid, driftCheckMs)));
+    return isRestored ? clock.now() : this.#driftCheckAfter(uid, this.#startedTick);
   }
 
-  /** A little shorter than asked for, by UID: those that were made together do not look together for ever. */
-  #driftPeriodOf({ metadata }: KubeObject): number {
-    const { driftCheckMs } = this.#options;
-    return driftCheckMs - jitter(metadata.uid ?? "", driftCheckMs / 4);
+  /**
+   * One check in each period, at a moment of it that is the resource's own, by UID: neither those that a start finds nor
+   * those that were made together look together.
+   */
+  #driftCheckAfter(uid: string, tick: number): number {
+    const { clock, driftCheckMs } = this.#options;
+    const firstTick = this.#startedTick + jitter(uid, driftCheckMs);
+    const periods = Math.floor((tick + EARLY_MS - firstTick) / driftCheckMs) + 1;
+    return clock.now() - clock.monotonic() + firstTick + Math.max(0, periods) * driftCheckMs;
   }
 
   /** What went wrong is said on the resource itself, once; the same problem again writes nothing. */
@@ -193,6 +219,16 @@ const isBlank = ({ sequence, active, pending, retired, externalName }: State): b
 function holdOf(decision: Decision): Hold | undefined {
   return decision.kind === "wait" && HOLDS.has(decision.reason) ? (decision.reason as Hold) : undefined;
 }
+
+/** What a pass came to rest on and people have to know of: nothing is tried again for it, and it may last. */
+function problemOf({ complaint }: PassResult, hold: Hold | undefined): KeyturnError | undefined {
+  if (hold === "AdoptionRefused") return new KeyturnError("AdoptionRefused", holdWords(hold), { retry: never });
+  return complaint === undefined ? undefined : new KeyturnError("KeyNotReady", complaint, { retry: never });
+}
+
+/** Whether the resource does not say it already. */
+const isNews = ({ status }: KubeObject, { message }: KeyturnError): boolean =>
+  !itemsOf(fieldsOf(status).conditions).some((one) => one.type === "Synced" && one.message === message);
 
 function specOf(kind: ManagedKind, object: KubeObject): ManagedSpec | undefined {
   try {

@@ -10,6 +10,7 @@ export const policyWith = (changes: Partial<Policy> = {}): Policy => ({
   ttlMs: 336 * HOUR_MS,
   forcedOverlapMs: HOUR_MS,
   maxForced: 5,
+  illGraceMs: 600_000,
   publishes: true,
   ...changes,
 });

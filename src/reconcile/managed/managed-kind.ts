@@ -13,6 +13,8 @@ export interface ManagedKind {
   readonly forceAnnotation: string;
   /** How long a create that nobody hears of any more may still land outside. */
   readonly settleMs: number;
+  /** What its keys are, where they are resources that somebody can look at: a kind. */
+  childKindOf?(object: KubeObject): string | undefined;
   /** Throws `SpecProblem`. */
   readSpec(object: KubeObject): ManagedSpec;
   /** What is needed to let a resource go. Never throws: a mistake elsewhere in the spec must not keep it for ever. */

@@ -113,6 +113,8 @@ const WORDS: Readonly<Record<ActivationCause, readonly [reason: string, why: str
   duplicate: ["KeyRotated", "the next one"],
   abandoned: ["KeyRotated", "the next one"],
   found: ["KeyRotated", "found by its marks"],
+  ill: ["KeyRotated", "since the one before had not been working for too long"],
+  gone: ["KeyRotated", "since the one before was deleted outside"],
 };
 
 function activation(

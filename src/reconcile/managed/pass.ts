@@ -17,7 +17,10 @@ import { Workpiece, type WorkpieceOptions } from "./workpiece.ts";
 
 export interface PassOptions extends WorkpieceOptions {
   readonly driftCheckAt: number;
-  readonly driftCheckMs: number;
+  /** When the next check is due, once this pass has looked outside. */
+  readonly nextDriftCheckAt: () => number;
+  /** The outside tells when something has changed there: nobody asks again and again. */
+  readonly hearsOutside?: boolean | undefined;
   /** Spreads rotations that are overdue together; absent: they all start at once. */
   readonly starts?: StartLimiter | undefined;
   /** The engine; another one only to find out whether a broken one would be noticed. */
@@ -32,6 +35,8 @@ export interface PassResult {
   /** Why it came to rest. */
   readonly decision: Decision;
   readonly hasLooked: boolean;
+  /** What the outside says is wrong with the key that is awaited, or with the one in use. */
+  readonly complaint: string | undefined;
 }
 
 /** More steps than any healthy sequence needs: beyond it something fights us, and a later pass goes on. */
@@ -51,10 +56,10 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
     options.signal.throwIfAborted();
     const decision = nextDecision(piece, options);
     if (decision.kind === "wait") {
-      const { object, secret, hasLooked } = piece;
+      const { object, secret, hasLooked, complaint } = piece;
       const isBounded = Number.isFinite(decision.until);
       const outcome: Outcome = isBounded ? { kind: "recheck", at: decision.until } : { kind: "settled" };
-      return { outcome, object, secret, decision, hasLooked };
+      return { outcome, object, secret, decision, hasLooked, complaint };
     }
     options.logger.debug("step", { step: decision.kind });
     await perform(piece, decision);
@@ -67,7 +72,7 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
 function nextDecision(piece: Workpiece, options: PassOptions): Decision {
   const { kind, spec, outside, clock, isSkewed } = options;
   const now = clock.now();
-  const driftCheckAt = piece.hasLooked ? now + options.driftCheckMs : options.driftCheckAt;
+  const driftCheckAt = piece.hasLooked ? options.nextDriftCheckAt() : options.driftCheckAt;
   const situation = situationOf({
     kind,
     object: piece.object,
@@ -78,6 +83,7 @@ function nextDecision(piece: Workpiece, options: PassOptions): Decision {
     driftCheckAt,
     madeFrom: outside.madeFrom,
     isComparable: (madeFrom) => outside.isComparable(madeFrom),
+    hearsOutside: options.hearsOutside === true,
   });
   const decision = (options.decide ?? decide)(situation);
   const { active, postponedUntil } = situation.state;

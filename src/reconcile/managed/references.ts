@@ -99,6 +99,12 @@ export class References {
   }
 }
 
+/** The field by which `idOf` finds what is meant. */
+export function targetField(forProvider: Fields, { id, ref, selector }: TargetFields): string {
+  const isNamed = textOf(fieldsOf(forProvider[ref]).name) !== undefined;
+  return `spec.forProvider.${textOf(forProvider[id]) !== undefined ? id : isNamed ? ref : selector}`;
+}
+
 /** The kinds that references mean are other people's, and need not be installed. */
 const unknownKind = ({ kind, plural, group }: ResourceType, field: string, cause: NotServed): ReferenceProblem =>
   new ReferenceProblem(

@@ -18,6 +18,7 @@ const secret: SecretContent = {
   sequence: 1,
   publishedAt: NOW,
   layout: "flat",
+  fingerprint: "f",
   isSound: true,
   isComparable: true,
 };
@@ -28,6 +29,7 @@ class Watched implements Known {
   secretVersion: string | undefined = "20";
   position = "20";
   input = "config-1";
+  seesSecrets = true;
 
   resource(): string | undefined {
     return this.resourceVersion;
@@ -179,4 +181,15 @@ test("a resource is where the last pass left it only at that version, under that
   assert.equal(at("uid-2", "10"), false, "another resource of that name");
   rests.forget(KEY);
   assert.equal(at(UID, "10"), false);
+});
+
+test("where Secrets are not watched, one is left alone while all is at rest, and read when it is not", async () => {
+  const { known, rests, clock } = rested();
+  known.seesSecrets = false;
+  known.secretVersion = undefined;
+  known.position = "0";
+  assert.deepEqual(rests.outcome(KEY), outcome);
+  assert.equal(rests.secret(KEY, UID, target), undefined);
+  await clock.advance(60_000);
+  assert.equal(rests.outcome(KEY), undefined);
 });

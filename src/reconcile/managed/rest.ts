@@ -16,6 +16,8 @@ export interface Known {
   secret(address: SecretAddress): string | undefined;
   /** Up to where the watch of Secrets has come. */
   secretPosition(): string;
+  /** False where Secrets are not watched: one is read in every pass, and left alone until the next. */
+  readonly seesSecrets?: boolean;
   /** Differs when anything else that the resource is made from may have changed: its ProviderConfig, its instance. */
   inputs(key: string): string;
 }
@@ -84,6 +86,7 @@ export class Rests {
   /** What the Secret holds if it is the one of the last pass; undefined when it has to be read. */
   secret(key: string, uid: string, address: SecretAddress): SecretContent | undefined {
     const rest = this.#rests.get(key);
+    if (this.#known?.seesSecrets === false) return undefined;
     if (!rest?.secret || rest.uid !== uid || !rest.address || keyOf(rest.address) !== keyOf(address)) return undefined;
     return this.#isUntouched(address, rest.secret) ? rest.secret : undefined;
   }
@@ -110,6 +113,7 @@ export class Rests {
   #isUntouched(address: SecretAddress, secret: SecretContent | undefined): boolean {
     const known = this.#known;
     if (!known) return false;
+    if (known.seesSecrets === false) return true;
     const seen = known.secret(address);
     if (!secret) return seen === undefined;
     // Missing from a watch that has come past it means that it is gone.

@@ -1,5 +1,5 @@
 import { formatDuration } from "../../base/duration.ts";
-import { DEFAULT_FORCED_OVERLAP_MS } from "../../engine/dates.ts";
+import { DEFAULT_FORCED_OVERLAP_MS, DEFAULT_ILL_GRACE_MS } from "../../engine/dates.ts";
 import type { Policy } from "../../engine/model.ts";
 import { durationOf, type Fields, textOf } from "./read-fields.ts";
 import { SpecProblem } from "./spec-problem.ts";
@@ -7,6 +7,8 @@ import { SpecProblem } from "./spec-problem.ts";
 export interface PolicyLimits {
   /** Rotating faster than this wears out the external system. */
   readonly minFrequencyMs: number;
+  /** How long a key may be ill, where the outside can tell, before it is replaced. */
+  readonly illGraceMs: number;
 }
 
 const MIN_FREQUENCY_MS = 60_000;
@@ -20,7 +22,12 @@ export function rotationPolicy(
   rotation: Fields | undefined,
   options: { readonly field: string; readonly publishes: boolean; readonly limits?: Partial<PolicyLimits> },
 ): { readonly policy: Policy; readonly warnings: readonly string[] } {
-  const common = { forcedOverlapMs: DEFAULT_FORCED_OVERLAP_MS, maxForced: MAX_FORCED, publishes: options.publishes };
+  const common = {
+    forcedOverlapMs: DEFAULT_FORCED_OVERLAP_MS,
+    maxForced: MAX_FORCED,
+    illGraceMs: options.limits?.illGraceMs ?? DEFAULT_ILL_GRACE_MS,
+    publishes: options.publishes,
+  };
   if (rotation === undefined) return { policy: { ...common, frequencyMs: Infinity, ttlMs: undefined }, warnings: [] };
   const { field } = options;
   const minFrequencyMs = options.limits?.minFrequencyMs ?? MIN_FREQUENCY_MS;
@@ -36,7 +43,10 @@ export function rotationPolicy(
   const ttlMs = durationOf(`${field}.ttl`, rotation.ttl);
   const frequencyMs = durationOf(`${field}.${often}`, rotation[often]);
   if (frequencyMs < minFrequencyMs) {
-    throw new SpecProblem(`${field}.${often}`, `must be at least ${formatDuration(minFrequencyMs)}`);
+    throw new SpecProblem(
+      `${field}.${often}`,
+      `must be at least ${formatDuration(minFrequencyMs)} (--min-frequency of the operator)`,
+    );
   }
   if (ttlMs < frequencyMs) {
     throw new SpecProblem(

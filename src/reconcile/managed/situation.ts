@@ -15,6 +15,7 @@ export interface SituationOptions {
   /** A digest of all a key is made from, as of now. */
   readonly madeFrom: string;
   readonly isComparable: (madeFrom: string) => boolean;
+  readonly hearsOutside?: boolean;
 }
 
 /** What the engine is asked about one resource: for the pass that acts on it, and for whoever explains what it will do. */
@@ -36,6 +37,7 @@ export function situationOf(options: SituationOptions): Situation {
       madeFrom,
       isComparable,
       may: spec.may,
+      hearsOutside: options.hearsOutside === true,
       nameOf: (sequence) => keyName(spec.baseName, uid, sequence),
     },
   };

@@ -11,7 +11,14 @@ const names: readonly StatusNames[] = [
   { id: "id", createdAt: "createdDate", retiredAt: "retiredDate", retiredKeysIn: "status" },
   { id: "guid", createdAt: "createdAt", retiredAt: "retiredAt", retiredKeysIn: "atProvider" },
 ];
-const policy: Policy = { frequencyMs: Infinity, ttlMs: undefined, forcedOverlapMs: 0, maxForced: 5, publishes: true };
+const policy: Policy = {
+  frequencyMs: Infinity,
+  ttlMs: undefined,
+  forcedOverlapMs: 0,
+  maxForced: 5,
+  illGraceMs: 0,
+  publishes: true,
+};
 
 /** Like those that code makes, so that they compare equal. */
 const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>

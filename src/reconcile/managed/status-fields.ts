@@ -25,6 +25,8 @@ const CAUSES: ReadonlySet<string> = new Set<RetiredCause>([
   "duplicate",
   "abandoned",
   "found",
+  "ill",
+  "gone",
 ]);
 
 /**

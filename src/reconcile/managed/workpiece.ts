@@ -19,8 +19,17 @@ import type { StatusWriter } from "./status-writer.ts";
 export interface Outside {
   readonly connection: Connection;
   readonly instanceId: string;
+  /** The field that says which instance is meant, for messages; absent where no field does. */
+  readonly instanceField?: string;
   readonly parameters: Redacted<Readonly<Record<string, unknown>>>;
   readonly extras?: KeyExtras;
+  /** Writes Secrets with the rights that this resource has; absent where those are the operator's own. */
+  readonly publisher?: SecretPublisher;
+  /**
+   * A digest of the credentials that the active key has now, where they can change under its id and somebody looked: a
+   * Secret that holds others of that key is written again.
+   */
+  readonly fingerprint?: string | undefined;
   /** A digest of all a key is made from. */
   readonly madeFrom: string;
   /** Whether an earlier digest can be compared with this one. */
@@ -66,12 +75,18 @@ export class Workpiece {
   constructor(options: WorkpieceOptions) {
     this.options = options;
     this.object = options.object;
-    const { secret, spec, isContinued } = options;
+    const { secret, spec, isContinued, outside } = options;
     this.secret = secret;
     this.observation = {
       ...NOTHING_SEEN,
       isContinued,
-      secret: spec.secret && contentOf(secret, layoutName(spec.secret.layout)),
+      secret:
+        spec.secret &&
+        contentOf(secret, {
+          layout: layoutName(spec.secret.layout),
+          activeId: this.state.active?.id,
+          fingerprint: outside.fingerprint,
+        }),
     };
     this.publishedAt = secret?.publishedAt;
   }
@@ -103,6 +118,13 @@ export class Workpiece {
   see(key: OutsideKey): SeenKey {
     this.keys.set(key.id, key);
     return seenKey(key, { clusterId: this.options.clusterId, owner: this.owner });
+  }
+
+  /** What the outside has to say of the key that is awaited, or of the one in use. */
+  get complaint(): string | undefined {
+    const { pending, active } = this.state;
+    const key = this.keys.get((pending ? pending.id : active?.id) ?? "");
+    return key?.complaint;
   }
 
   learn(news: Partial<Observation>): void {
@@ -146,7 +168,20 @@ export class Workpiece {
 }
 
 /** A Secret that somebody has edited, or that is laid out otherwise, holds nothing that can be relied on. */
-function contentOf(secret: SecretContent | undefined, layout: string): NonNullable<Observation["secret"]> {
-  const isGood = secret?.isSound && secret.layout === layout;
+function contentOf(
+  secret: SecretContent | undefined,
+  expected: {
+    readonly layout: string;
+    readonly activeId: string | undefined;
+    readonly fingerprint: string | undefined;
+  },
+): NonNullable<Observation["secret"]> {
+  const { layout, activeId, fingerprint } = expected;
+  const isOld =
+    fingerprint !== undefined &&
+    secret?.isComparable &&
+    secret.keyId === activeId &&
+    secret.fingerprint !== fingerprint;
+  const isGood = secret?.isSound && secret.layout === layout && !isOld;
   return isGood ? { keyId: secret.keyId, sequence: secret.sequence } : { keyId: undefined, sequence: undefined };
 }

@@ -7,53 +7,48 @@ import {
   commonActions,
   fitting,
   known,
+  pagesWith,
   sentJson,
 } from "../controls/control-actions.ts";
 import { type Checks, isText, oneOf, parseSettings } from "../controls/settings.ts";
 import type { SandboxRequest } from "../http/exchange.ts";
 import type { Role } from "./records.ts";
 import type { SandboxCloudFoundry } from "./sandbox-cloud-foundry.ts";
-import { parseApp, parseInstance, parseOrganization, parseSpace, parseSwitches } from "./switches.ts";
+import {
+  type InstanceSettings,
+  parseApp,
+  parseInstance,
+  parseOrganization,
+  parseSpace,
+  parseSwitches,
+  type Switches,
+} from "./switches.ts";
 import type { LoginRequest } from "./tokens.ts";
 
 /** The controls for people with curl, as the help shows them. */
-export const controlPages: readonly ControlPage[] = [
-  { request: "GET /sandbox/", what: "this list" },
+export const controlPages: readonly ControlPage[] = pagesWith([
   { request: "GET /sandbox/state", what: "bindings, instances, audit events, switches; no credentials" },
-  { request: "GET|PATCH|DELETE /sandbox/switches", what: "what goes wrong: see, change, reset" },
-  {
-    request: "PUT|DELETE /sandbox/instances/ID",
-    what: "add or change a service instance; remove it with its bindings",
-  },
-  { request: "PUT|DELETE /sandbox/apps/ID", what: "the same for an app" },
+  { request: "PUT|DELETE /sandbox/apps/ID", what: "add or change an app; remove it with its bindings" },
   { request: "PUT /sandbox/spaces/ID", what: "add or change a space, with its quota of keys" },
   { request: "PUT /sandbox/organizations/ID", what: "the same for an organization" },
-  { request: "DELETE /sandbox/bindings/ID", what: "gone at once, behind every client's back" },
   { request: "POST /sandbox/logins", what: "a further user or client; the answer is how it logs in" },
   {
     request: "PATCH /sandbox/logins/ID",
     what: '{"role": "space-developer", "space-auditor" or "none"}: without one all looks deleted',
   },
   { request: "POST /sandbox/tokens/ID", what: "a token for a login, as where there is no UAA" },
-  { request: "DELETE /sandbox/tokens", what: "every token is invalid from now on" },
-  { request: "GET|DELETE /sandbox/requests", what: "requests counted by login and outcome; start anew" },
-  { request: "POST /sandbox/authenticate", what: "do these credentials of a binding work?" },
-];
+]);
 
 const isRole = oneOf("space-developer", "space-auditor", "none");
 const loginChecks: Checks<LoginRequest> = { kind: oneOf("user", "client"), origin: isText, role: isRole };
 const roleChecks: Checks<{ readonly role: Role }> = { role: isRole };
 
 export const controlActions: ControlActions<SandboxCloudFoundry> = {
-  ...commonActions<SandboxCloudFoundry>(controlPages),
+  ...commonActions<SandboxCloudFoundry, Switches, InstanceSettings>(controlPages, {
+    switches: parseSwitches,
+    instance: parseInstance,
+  }),
   "GET state": ({ sandbox }) => stateOf(sandbox),
-  "PATCH switches"({ sandbox, request }) {
-    sandbox.controls.set(fitting(parseSwitches(sentJson(request))));
-    return sandbox.controls.switches();
-  },
-  "PUT instances/{id}": ({ sandbox, id, request }) =>
-    sandbox.controls.putInstance(fitting(parseInstance(sentJson(request))), chosenId(id)),
-  "DELETE instances/{id}": ({ sandbox, id }) => known(sandbox.controls.removeInstance(id)),
   "PUT apps/{id}": ({ sandbox, id, request }) =>
     sandbox.controls.putApp(fitting(parseApp(sentJson(request))), chosenId(id)),
   "DELETE apps/{id}": ({ sandbox, id }) => known(sandbox.controls.removeApp(id)),
@@ -61,7 +56,6 @@ export const controlActions: ControlActions<SandboxCloudFoundry> = {
     sandbox.controls.putSpace(fitting(parseSpace(sentJson(request))), chosenId(id)),
   "PUT organizations/{id}": ({ sandbox, id, request }) =>
     sandbox.controls.putOrganization(fitting(parseOrganization(sentJson(request))), chosenId(id)),
-  "DELETE bindings/{id}": ({ sandbox, id }) => known(sandbox.controls.removeBinding(id)),
   "POST logins": ({ sandbox, request }) =>
     sandbox.controls.issueLogin(
       addressOf(request),

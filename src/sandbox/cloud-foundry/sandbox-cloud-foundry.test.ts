@@ -1,30 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inspect } from "node:util";
 import fc from "fast-check";
 import { ManualClock } from "../../base/manual-clock.ts";
 import { seededRandom } from "../../base/random.ts";
+import { anyCount, anyMs, defineSandboxBehaviour, passTime } from "../http/behaviour.fixture.ts";
 import { AnswerLost, type SandboxRequest } from "../http/exchange.ts";
 import { CANARY, type Foundation, foundation } from "./foundation.fixture.ts";
 import { SandboxCloudFoundry } from "./sandbox-cloud-foundry.ts";
 import type { InstanceSettings, Switches } from "./switches.ts";
 
 const BINDINGS = "/v3/service_credential_bindings";
-const count = fc.constantFrom(0, 1, 2, "always" as const);
-const ms = fc.constantFrom(0, 1, 50, 1000);
 
 const anySwitches: fc.Arbitrary<Partial<Switches>> = fc.record(
   {
     outage: fc.constantFrom("none", "unavailable", "server-error", "bad-gateway", "unknown-route", "throttled"),
-    outageRequests: count,
+    outageRequests: anyCount,
     outageScope: fc.constantFrom("all", "api", "token"),
     retryAfter: fc.constantFrom("seconds", "epoch", "none"),
     rateLimit: fc.constantFrom(null, 1, 5),
-    createdHiddenMs: ms,
-    deletedListedMs: ms,
-    jobQueueMs: ms,
-    jobMemoryMs: ms,
-    jobLookFailures: count,
+    createdHiddenMs: anyMs,
+    deletedListedMs: anyMs,
+    jobQueueMs: anyMs,
+    jobMemoryMs: anyMs,
+    jobLookFailures: anyCount,
     missingCode: fc.constantFrom(10010, 90004),
     metadataInCreate: fc.constantFrom("accepted", "refused"),
   },
@@ -36,9 +34,9 @@ const anyInstance: fc.Arbitrary<Partial<InstanceSettings>> = fc.record(
     bindable: fc.boolean(),
     isBusy: fc.boolean(),
     broker: fc.constantFrom("synchronous", "asynchronous"),
-    brokerLatencyMs: ms,
-    brokerWorkMs: ms,
-    brokerFailures: count,
+    brokerLatencyMs: anyMs,
+    brokerWorkMs: anyMs,
+    brokerFailures: anyCount,
     brokerFailsOn: fc.constantFrom("bind", "unbind", "both"),
     sameCredentials: fc.boolean(),
     credentials: fc.constantFrom("flat", "nested"),
@@ -60,7 +58,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     index: fc.nat(3),
   }),
   fc.record({ kind: fc.constant("list" as const) }),
-  fc.record({ kind: fc.constant("pass" as const), ms }),
+  fc.record({ kind: fc.constant("pass" as const), ms: anyMs }),
 );
 
 /** Runs the steps and returns all that could be seen. */
@@ -84,10 +82,7 @@ async function run(world: Foundation, steps: readonly Step[], isWatched = false)
     if (step.kind === "delete") await note(world.call("DELETE", path));
     if (step.kind === "job") await note(world.call("GET", jobs[step.index] ?? "/v3/jobs/none"));
     if (step.kind === "list") await note(world.list({ label_selector: "n" }));
-    for (let left = step.kind === "pass" ? step.ms : 0; left > 0; left -= 50) {
-      await world.clock.advance(Math.min(left, 50));
-      if (isWatched) ids();
-    }
+    if (step.kind === "pass") await passTime(world.clock, step.ms, () => isWatched && ids());
   }
   await world.clock.advance(10_000);
   return { seen, live: world.sandbox.liveKeys(), log: world.sandbox.requestLog() };
@@ -100,14 +95,51 @@ const script = fc.record({
   steps: fc.array(anyStep, { maxLength: 15 }),
 });
 
-test("the same seed and calls at the same times give the same world, whoever looks on", async () => {
-  await fc.assert(
-    fc.asyncProperty(script, async ({ steps, ...options }) => {
-      const first = await run(await foundation(options), steps);
-      assert.deepEqual(await run(await foundation(options), steps, true), first);
-    }),
-    { numRuns: 60 },
-  );
+defineSandboxBehaviour<Foundation, Step>({
+  canary: CANARY,
+  script,
+  create: foundation,
+  run,
+  provoke: async (world) => {
+    await world.call("GET", `${BINDINGS}/${world.token}`);
+    await world.logIn({ grant_type: "password", username: world.token, password: world.token });
+    return [
+      await world.call("POST", BINDINGS, { json: [world.token] }),
+      await world.create(world.token, { parameters: world.token }),
+    ];
+  },
+  paths: [
+    "/",
+    "/uaa/oauth/token",
+    BINDINGS,
+    `${BINDINGS}/x`,
+    `${BINDINGS}/x/details`,
+    `${BINDINGS}/x/parameters`,
+    "/v3/jobs/x",
+    "/v3/service_instances",
+    "/v3/service_instances/x",
+    "/v3/spaces",
+    "/v3/apps/x",
+    "/sandbox/logins",
+  ],
+  queries: {
+    names: ["names", "guids", "label_selector", "page", "per_page", "order_by"],
+    values: ["a,b", "a in (b,c)", "1", "-name", "%"],
+  },
+  headers: {},
+  bodies: [
+    fc.constant("grant_type=password&username=a&password=b"),
+    fc
+      .record({ name: fc.jsonValue(), metadata: fc.jsonValue(), parameters: fc.jsonValue() })
+      .map((each) =>
+        JSON.stringify({ ...each, type: "key", relationships: { service_instance: { data: { guid: "x" } } } }),
+      ),
+    fc.record({ labels: fc.jsonValue(), annotations: fc.jsonValue() }).map((metadata) => JSON.stringify({ metadata })),
+  ],
+  statuses: [200, 202, 400, 401, 404, 422, 502],
+  assertError: ({ error, errors }) => {
+    assert.ok(typeof error === "string" || (Array.isArray(errors) && typeof errors[0].code === "number"));
+  },
 });
 
 test("whatever happens: no timer is left, every job has ended, and a key that was made works until it is gone", async () => {
@@ -127,97 +159,6 @@ test("whatever happens: no timer is left, every job has ended, and a key that wa
       }
     }),
     { numRuns: 60 },
-  );
-});
-
-test("no key material in the request log, the state shown, or any error body", async () => {
-  await fc.assert(
-    fc.asyncProperty(script, async ({ steps, ...options }) => {
-      const world = await foundation(options);
-      await run(world, steps);
-      await world.call("GET", `${BINDINGS}/${world.token}`);
-      await world.call(world.token, `/${world.token}`);
-      await world.logIn({ grant_type: "password", username: world.token, password: world.token });
-      const errors = [
-        await world.call("POST", BINDINGS, { json: [world.token] }),
-        await world.create(world.token, { parameters: world.token }),
-      ];
-      const state = await world.call("GET", "/sandbox/state");
-      const requests = await world.call("GET", "/sandbox/requests");
-      const shown = inspect([errors, state, requests, world.sandbox.requestLog(), world.sandbox], {
-        depth: 20,
-      });
-      assert.ok(!shown.includes(CANARY), shown);
-    }),
-    { numRuns: 30 },
-  );
-});
-
-const anyRequest: fc.Arbitrary<SandboxRequest> = fc.record(
-  {
-    method: fc.oneof(fc.constantFrom("GET", "POST", "PATCH", "DELETE", "PUT", "constructor"), fc.string()),
-    path: fc.oneof(
-      fc.constantFrom(
-        "/",
-        "/uaa/oauth/token",
-        BINDINGS,
-        `${BINDINGS}/x`,
-        `${BINDINGS}/x/details`,
-        `${BINDINGS}/x/parameters`,
-        "/v3/jobs/x",
-        "/v3/service_instances",
-        "/v3/service_instances/x",
-        "/v3/spaces",
-        "/v3/apps/x",
-        "/sandbox/state",
-        "/sandbox/switches",
-        "/sandbox/instances/x",
-        "/sandbox/logins",
-        "/sandbox/%",
-      ),
-      fc.webPath(),
-      fc.string(),
-    ),
-    query: fc
-      .dictionary(
-        fc.oneof(fc.constantFrom("names", "guids", "label_selector", "page", "per_page", "order_by"), fc.string()),
-        fc.oneof(fc.constantFrom("a,b", "a in (b,c)", "1", "-name", "%"), fc.string()),
-      )
-      .map((entries) => new URLSearchParams(entries)),
-    headers: fc.record({ authorization: fc.constantFrom("Bearer good", "Bearer bad", "Basic Y2Y6", "") }),
-    body: fc.oneof(
-      fc.json(),
-      fc.string(),
-      fc.constantFrom("grant_type=password&username=a&password=b", "[".repeat(50_000)),
-      fc
-        .record({ name: fc.jsonValue(), metadata: fc.jsonValue(), parameters: fc.jsonValue() })
-        .map((each) =>
-          JSON.stringify({ ...each, type: "key", relationships: { service_instance: { data: { guid: "x" } } } }),
-        ),
-      fc
-        .record({ labels: fc.jsonValue(), annotations: fc.jsonValue() })
-        .map((metadata) => JSON.stringify({ metadata })),
-    ),
-  },
-  { requiredKeys: ["method", "path", "query", "headers"] },
-);
-
-test("any request gets an answer of a known shape", async () => {
-  const world = await foundation();
-  world.sandbox.controls.putInstance({}, "x");
-  await fc.assert(
-    fc.asyncProperty(anyRequest, async (request) => {
-      const { authorization = "" } = request.headers;
-      const headers = { authorization: authorization === "Bearer good" ? `Bearer ${world.token}` : authorization };
-      const { status, body } = await world.sandbox.handle({ ...request, headers });
-      // Whatever a random PATCH has switched on must not change what the next request is checked against.
-      world.sandbox.controls.resetSwitches();
-      assert.ok([200, 202, 400, 401, 404, 422, 502].includes(status), `${status}`);
-      if (status < 400) return;
-      const { error, errors } = JSON.parse(body) as Readonly<Record<string, unknown>>;
-      assert.ok(typeof error === "string" || (Array.isArray(errors) && typeof errors[0].code === "number"), body);
-    }),
-    { numRuns: 2000 },
   );
 });
 

@@ -27,22 +27,62 @@ export interface ControlPage {
   readonly what: string;
 }
 
-interface Controlled {
-  readonly controls: { switches(): object; resetSwitches(): void; revokeTokens(): void };
+/** The pages of the controls that every sandbox has, and between them those of its own. */
+export const pagesWith = (own: readonly ControlPage[]): readonly ControlPage[] => [
+  { request: "GET /sandbox/", what: "this list" },
+  { request: "GET|PATCH|DELETE /sandbox/switches", what: "what goes wrong: see, change, reset" },
+  {
+    request: "PUT|DELETE /sandbox/instances/ID",
+    what: "add or change a service instance; remove it with its bindings",
+  },
+  { request: "DELETE /sandbox/bindings/ID", what: "gone at once, behind every client's back" },
+  ...own,
+  { request: "DELETE /sandbox/tokens", what: "every token is invalid from now on" },
+  { request: "GET|DELETE /sandbox/requests", what: "requests counted by login and outcome; start anew" },
+  { request: "POST /sandbox/authenticate", what: "do these credentials of a binding work?" },
+];
+
+interface Controlled<Switches, Instance> {
+  readonly controls: {
+    switches(): object;
+    set(changes: Partial<Switches>): void;
+    resetSwitches(): void;
+    putInstance(settings: Partial<Instance>, id: string): object;
+    removeInstance(id: string): boolean;
+    removeBinding(id: string): boolean;
+    revokeTokens(): void;
+  };
   requestLog(): readonly RequestCount[];
   clearRequestLog(): void;
   authenticate(credentials: Readonly<Record<string, unknown>>): boolean;
 }
 
+/** What a sandbox makes of what somebody sent. */
+interface Parsers<Switches, Instance> {
+  switches(value: unknown): Parsed<Switches>;
+  instance(value: unknown): Parsed<Instance>;
+}
+
 /** The controls that every sandbox has. No log-in is asked for: it listens on loopback, and guards nothing that is real. */
-export function commonActions<S extends Controlled>(pages: readonly ControlPage[]): ControlActions<S> {
+export function commonActions<S extends Controlled<Switches, Instance>, Switches, Instance>(
+  pages: readonly ControlPage[],
+  parse: Parsers<Switches, Instance>,
+): ControlActions<S> {
   return {
     "GET ": () => ({ controls: pages }),
     "GET switches": ({ sandbox }) => sandbox.controls.switches(),
+    "PATCH switches"({ sandbox, request }) {
+      sandbox.controls.set(fitting(parse.switches(sentJson(request))));
+      return sandbox.controls.switches();
+    },
     "DELETE switches"({ sandbox }) {
       sandbox.controls.resetSwitches();
       return sandbox.controls.switches();
     },
+    "PUT instances/{id}": ({ sandbox, id, request }) =>
+      sandbox.controls.putInstance(fitting(parse.instance(sentJson(request))), chosenId(id)),
+    "DELETE instances/{id}": ({ sandbox, id }) => known(sandbox.controls.removeInstance(id)),
+    "DELETE bindings/{id}": ({ sandbox, id }) => known(sandbox.controls.removeBinding(id)),
     "DELETE tokens": ({ sandbox }) => void sandbox.controls.revokeTokens(),
     "GET requests": ({ sandbox }) => ({ requests: sandbox.requestLog() }),
     "DELETE requests": ({ sandbox }) => void sandbox.clearRequestLog(),

@@ -2,48 +2,32 @@ import {
   badControl,
   type ControlActions,
   type ControlPage,
-  chosenId,
   commonActions,
-  fitting,
   known,
+  pagesWith,
   sentJson,
 } from "../controls/control-actions.ts";
 import { isObject, type SandboxRequest } from "../http/exchange.ts";
 import type { ClientPlan, InstanceRecord } from "./records.ts";
 import type { LiveBinding, PendingCreate, SandboxServiceManager } from "./sandbox-service-manager.ts";
-import { parseInstanceSettings, parseSwitches } from "./switches.ts";
+import { type InstanceSettings, parseInstanceSettings, parseSwitches, type Switches } from "./switches.ts";
 
 /** The controls for people with curl, as the help shows them. */
-export const controlPages: readonly ControlPage[] = [
-  { request: "GET /sandbox/", what: "this list" },
+export const controlPages: readonly ControlPage[] = pagesWith([
   { request: "GET /sandbox/state", what: "bindings, pending creates, instances, switches; no credentials" },
-  { request: "GET|PATCH|DELETE /sandbox/switches", what: "what goes wrong: see, change, reset" },
-  {
-    request: "PUT|DELETE /sandbox/instances/ID",
-    what: "add or change a service instance; remove it with its bindings",
-  },
-  { request: "DELETE /sandbox/bindings/ID", what: "gone at once, behind every client's back" },
   {
     request: "POST /sandbox/clients",
     what: "a further client, of a plan or a certificate (PEM); the answer is its credentials",
   },
   { request: "PATCH /sandbox/clients/ID", what: '{"plan": "subaccount-admin" or "service-operator-access"}' },
-  { request: "DELETE /sandbox/tokens", what: "every token is invalid from now on" },
-  { request: "GET|DELETE /sandbox/requests", what: "requests counted by client and outcome; start anew" },
-  { request: "POST /sandbox/authenticate", what: "do these credentials of a binding work?" },
-];
+]);
 
 export const controlActions: ControlActions<SandboxServiceManager> = {
-  ...commonActions<SandboxServiceManager>(controlPages),
+  ...commonActions<SandboxServiceManager, Switches, InstanceSettings>(controlPages, {
+    switches: parseSwitches,
+    instance: parseInstanceSettings,
+  }),
   "GET state": ({ sandbox }) => stateOf(sandbox),
-  "PATCH switches"({ sandbox, request }) {
-    sandbox.controls.set(fitting(parseSwitches(sentJson(request))));
-    return sandbox.controls.switches();
-  },
-  "PUT instances/{id}": ({ sandbox, id, request }) =>
-    sandbox.controls.putInstance(fitting(parseInstanceSettings(sentJson(request))), chosenId(id)),
-  "DELETE instances/{id}": ({ sandbox, id }) => known(sandbox.controls.removeInstance(id)),
-  "DELETE bindings/{id}": ({ sandbox, id }) => known(sandbox.controls.removeBinding(id)),
   "POST clients"({ sandbox, request }) {
     const url = `http://${request.headers.host ?? "127.0.0.1"}`;
     return sandbox.controls.issueClient(url, {

@@ -1,33 +1,32 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inspect } from "node:util";
 import fc from "fast-check";
 import { ManualClock } from "../../base/manual-clock.ts";
 import { seededRandom } from "../../base/random.ts";
-import { AnswerLost, type SandboxRequest } from "../http/exchange.ts";
+import { anyCount, anyMs, defineSandboxBehaviour, passTime } from "../http/behaviour.fixture.ts";
+import { AnswerLost } from "../http/exchange.ts";
 import { CANARY, type SandboxFixture, sandboxFixture } from "./sandbox.fixture.ts";
 import { SandboxServiceManager } from "./sandbox-service-manager.ts";
 import type { InstanceSettings, Switches } from "./switches.ts";
 
-const count = fc.constantFrom(0, 1, 2, "always" as const);
-const ms = fc.constantFrom(0, 1, 50, 1000);
+const BINDINGS = "/v1/service_bindings";
 
 const anySwitches: fc.Arbitrary<Partial<Switches>> = fc.record(
   {
     outage: fc.constantFrom("none", "unavailable", "unknown-route", "throttled"),
-    outageRequests: count,
+    outageRequests: anyCount,
     outageScope: fc.constantFrom("all", "api", "token"),
     retryAfter: fc.constantFrom("seconds", "http-date", "go-time", "none"),
-    createdHiddenMs: ms,
-    deletedListedMs: ms,
-    nameRaceMs: ms,
+    createdHiddenMs: anyMs,
+    deletedListedMs: anyMs,
+    nameRaceMs: anyMs,
     deletedStatus: fc.constantFrom(404, 410),
     operationErrors: fc.constantFrom("object", "array"),
     operationTypeCase: fc.constantFrom("lower", "upper"),
     deleteOperations: fc.constantFrom("kept", "forgotten"),
-    operationPollFailures: count,
-    patchConflicts: count,
-    operationTimeoutMs: ms,
+    operationPollFailures: anyCount,
+    patchConflicts: anyCount,
+    operationTimeoutMs: anyMs,
   },
   { requiredKeys: [] },
 );
@@ -37,9 +36,9 @@ const anyInstance: fc.Arbitrary<Partial<InstanceSettings>> = fc.record(
     bindable: fc.boolean(),
     bindingQuota: fc.constantFrom(null, 0, 1, 3),
     broker: fc.constantFrom("synchronous", "asynchronous"),
-    brokerLatencyMs: ms,
-    brokerWorkMs: ms,
-    brokerFailures: count,
+    brokerLatencyMs: anyMs,
+    brokerWorkMs: anyMs,
+    brokerFailures: anyCount,
     brokerFailsOn: fc.constantFrom("bind", "unbind", "both"),
     sameCredentials: fc.boolean(),
     parametersRetrievable: fc.boolean(),
@@ -67,7 +66,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom("get" as const, "poll" as const), index }),
   fc.record({ kind: fc.constant("list" as const) }),
   fc.record({ kind: fc.constant("leave" as const), name }),
-  fc.record({ kind: fc.constant("pass" as const), ms }),
+  fc.record({ kind: fc.constant("pass" as const), ms: anyMs }),
 );
 
 /** Runs the steps without waiting for answers in between, and returns all that could be seen. */
@@ -98,10 +97,7 @@ async function run(world: SandboxFixture, steps: readonly Step[], isWatched = fa
       note(world.create(step.name, { signal: leaving.signal }));
       leaving.abort();
     }
-    for (let left = step.kind === "pass" ? step.ms : 0; left > 0; left -= 50) {
-      await world.clock.advance(Math.min(left, 50));
-      if (isWatched) ids();
-    }
+    if (step.kind === "pass") await passTime(world.clock, step.ms, () => isWatched && ids());
   }
   await world.clock.advance(10_000);
   return { answers: await Promise.all(seen), live: world.sandbox.liveBindings(), log: world.sandbox.requestLog() };
@@ -114,14 +110,43 @@ const script = fc.record({
   steps: fc.array(anyStep, { maxLength: 15 }),
 });
 
-test("the same seed and calls at the same times give the same world, whoever looks on", async () => {
-  await fc.assert(
-    fc.asyncProperty(script, async ({ steps, ...options }) => {
-      const first = await run(await sandboxFixture(options), steps);
-      assert.deepEqual(await run(await sandboxFixture(options), steps, true), first);
-    }),
-    { numRuns: 60 },
-  );
+defineSandboxBehaviour<SandboxFixture, Step>({
+  canary: CANARY,
+  script,
+  create: sandboxFixture,
+  run,
+  provoke: async (world) => {
+    await world.call("GET", `${BINDINGS}/${world.token}`);
+    return [
+      await world.create("x", { query: `?async=${world.token}`, instanceId: world.token }),
+      await world.list({ token: world.token }),
+      await world.call("POST", BINDINGS, { json: [world.token], token: world.token }),
+    ];
+  },
+  paths: [
+    "/oauth/token",
+    BINDINGS,
+    `${BINDINGS}/x`,
+    `${BINDINGS}/x/parameters`,
+    `${BINDINGS}/x/operations/y`,
+    "/v1/service_instances",
+    "/v1/service_instances/x",
+  ],
+  queries: {
+    names: ["fieldQuery", "labelQuery", "max_items", "token", "async"],
+    values: ["name eq 'x'", "true", "1", "ready eq 'x'"],
+  },
+  headers: { "content-type": ["application/json", "text/plain"] },
+  bodies: [
+    fc.constant('{"name":"a","service_instance_id":"x"}'),
+    fc
+      .record({ name: fc.jsonValue(), labels: fc.jsonValue(), parameters: fc.jsonValue() })
+      .map((each) => JSON.stringify(each)),
+  ],
+  statuses: [200, 201, 202, 400, 401, 403, 404, 405, 409, 415, 422, 502],
+  assertError: ({ error, description, error_description }) => {
+    assert.deepEqual([typeof error, typeof (description ?? error_description)], ["string", "string"]);
+  },
 });
 
 test("whatever happens: no timer is left, and a ready binding's credentials work", async () => {
@@ -138,97 +163,6 @@ test("whatever happens: no timer is left, and a ready binding's credentials work
       for (const { credentials } of body.items) assert.ok(world.sandbox.authenticate(credentials));
     }),
     { numRuns: 60 },
-  );
-});
-
-test("no key material in the request log, the state shown, or any error body", async () => {
-  await fc.assert(
-    fc.asyncProperty(script, async ({ steps, ...options }) => {
-      const world = await sandboxFixture(options);
-      await run(world, steps);
-      await world.call("GET", `/v1/service_bindings/${world.token}`);
-      await world.call(world.token, `/${world.token}`);
-      const errors = [
-        await world.create("x", { query: `?async=${world.token}`, instanceId: world.token }),
-        await world.list({ token: world.token }),
-        await world.call("POST", "/v1/service_bindings", { json: [world.token], token: world.token }),
-      ];
-      const state = await world.call("GET", "/sandbox/state");
-      const requests = await world.call("GET", "/sandbox/requests");
-      const shown = inspect([errors, state, requests, world.sandbox.requestLog(), world.sandbox], { depth: 20 });
-      assert.ok(!shown.includes(CANARY), shown);
-    }),
-    { numRuns: 30 },
-  );
-});
-
-const anyRequest: fc.Arbitrary<SandboxRequest> = fc.record(
-  {
-    method: fc.oneof(fc.constantFrom("GET", "POST", "PATCH", "DELETE", "PUT", "constructor"), fc.string()),
-    path: fc.oneof(
-      fc.constantFrom(
-        "/oauth/token",
-        "/v1/service_bindings",
-        "/v1/service_bindings/x",
-        "/v1/service_bindings/x/parameters",
-        "/v1/service_bindings/x/operations/y",
-        "/v1/service_instances",
-        "/v1/service_instances/x",
-        "/sandbox/state",
-        "/sandbox/switches",
-        "/sandbox/instances/x",
-        "/sandbox/authenticate",
-        "/sandbox/%",
-      ),
-      fc.webPath(),
-      fc.string(),
-    ),
-    query: fc
-      .dictionary(
-        fc.oneof(fc.constantFrom("fieldQuery", "labelQuery", "max_items", "token", "async"), fc.string()),
-        fc.oneof(fc.constantFrom("name eq 'x'", "true", "1", "ready eq 'x'"), fc.string()),
-      )
-      .map((entries) => new URLSearchParams(entries)),
-    headers: fc.record({
-      "content-type": fc.constantFrom("application/json", "text/plain"),
-      authorization: fc.constantFrom("Bearer good", "Bearer bad", "Basic x"),
-    }),
-    body: fc.oneof(
-      fc.json(),
-      fc.string(),
-      fc.constantFrom(
-        '{"name":"a","service_instance_id":"x"}',
-        "[".repeat(50_000),
-        `{"a":${"[".repeat(9000)}${"]".repeat(9000)}}`,
-      ),
-      fc
-        .record({ name: fc.jsonValue(), labels: fc.jsonValue(), parameters: fc.jsonValue() })
-        .map((each) => JSON.stringify(each)),
-    ),
-    clientCertificate: fc.string(),
-  },
-  { requiredKeys: ["method", "path", "query", "headers"] },
-);
-
-test("any request gets an answer of a known shape", async () => {
-  const world = await sandboxFixture();
-  world.sandbox.controls.putInstance({}, "x");
-  await fc.assert(
-    fc.asyncProperty(anyRequest, async (request) => {
-      const authorization = request.headers.authorization === "Bearer good" ? `Bearer ${world.token}` : "";
-      const answer = await world.sandbox.handle({ ...request, headers: { ...request.headers, authorization } });
-      const body: unknown = JSON.parse(answer.body);
-      const known = [200, 201, 202, 400, 401, 403, 404, 405, 409, 415, 422, 502];
-      // Whatever a random PATCH has switched on must not change what the next request is checked against.
-      world.sandbox.controls.resetSwitches();
-      assert.ok(known.includes(answer.status), `${answer.status}`);
-      assert.ok(typeof body === "object" && body !== null);
-      if (answer.status < 400) return;
-      const { error, description, error_description } = body as Readonly<Record<string, unknown>>;
-      assert.equal(typeof error, "string");
-      assert.equal(typeof (description ?? error_description), "string");
-    }),
-    { numRuns: 2000 },
   );
 });
 

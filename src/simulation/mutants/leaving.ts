@@ -13,6 +13,16 @@ const believing = (http: HttpPort): HttpPort => ({
   },
 });
 
+/** Shows a space to those who may see none. */
+const seeingSpaces = (http: HttpPort): HttpPort => ({
+  send: async (request, signal) => {
+    const answer = await http.send(request, signal);
+    if (!request.url.includes("/v3/spaces")) return answer;
+    const body = JSON.stringify({ pagination: { total_results: 1, total_pages: 1 }, resources: [{ guid: "s" }] });
+    return { status: 200, headers: {}, body: new Redacted(body) };
+  },
+});
+
 /** Rules about keys that go: with their resource, by the sweep, by the clock. */
 export const LEAVING: readonly Mutant[] = [
   {
@@ -34,6 +44,28 @@ export const LEAVING: readonly Mutant[] = [
     baseline: NO_SWEEP,
     focus: faultOf("unknownRoute"),
     stories: ["delete"],
+  },
+  {
+    rule: "sight",
+    name: "what nobody lets us see counts as gone",
+    tampering: { ...NO_SWEEP, http: seeingSpaces },
+    baseline: NO_SWEEP,
+    family: "cloudfoundry",
+    stories: ["loseRights", "deleteUnseen"],
+  },
+  {
+    rule: "unmarkedYet",
+    name: "a key that was made without marks is nobody's",
+    tampering: connecting((connection) => ({
+      findByName: async (...input) => {
+        const found = await connection.findByName(...input);
+        return found.map(({ isUnmarkedYet: _, ...key }) => key);
+      },
+    })),
+    family: "cloudfoundry",
+    focus: faultOf("crashAfter", "lost"),
+    stories: ["rotate", "create"],
+    climates: ["unmarked"],
   },
   {
     rule: "departById",

@@ -1,8 +1,16 @@
 import { LEAVING } from "./leaving.ts";
 import type { Mutant } from "./mutant.ts";
+import { PARENTING } from "./parenting.ts";
 import { REPLACING } from "./replacing.ts";
 import { RETURNING } from "./returning.ts";
 import { TELLING } from "./telling.ts";
 import { WRITING } from "./writing.ts";
 
-export const MUTANTS: readonly Mutant[] = [...WRITING, ...REPLACING, ...RETURNING, ...LEAVING, ...TELLING];
+export const MUTANTS: readonly Mutant[] = [
+  ...WRITING,
+  ...REPLACING,
+  ...RETURNING,
+  ...LEAVING,
+  ...PARENTING,
+  ...TELLING,
+];

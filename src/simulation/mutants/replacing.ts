@@ -1,7 +1,8 @@
+import { isUnused } from "../../engine/dates.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Decision, SeenKey, Situation } from "../../engine/model.ts";
 import { DAY_MS } from "../scene.ts";
-import { actOf, atFirstCreate, faultOf, kindOf, type Mutant } from "./mutant.ts";
+import { actOf, atFirstCreate, faultOf, kindOf, type Mutant, publishedMeanwhile } from "./mutant.ts";
 import { deciding, isOfPending, publishing, reading, seeing, surrounded } from "./tampering.ts";
 
 /** The engine on keys that seem to be otherwise than they are. */
@@ -79,6 +80,17 @@ export const REPLACING: readonly Mutant[] = [
     focus: actOf("stripSecret"),
     stories: ["create"],
     climates: ["racing"],
+  },
+  {
+    rule: "publishedAfterAll",
+    name: "a key that was given up counts as one that nobody had, though the Secret holds it",
+    tampering: deciding((situation) => {
+      const { state, observation } = situation;
+      const isHeld = state.retired.some((key) => key.id === observation.secret?.keyId && isUnused(key));
+      return isHeld ? seeing(situation, { secret: { keyId: undefined, sequence: undefined } }) : decide(situation);
+    }),
+    stories: ["rotate"],
+    schedule: publishedMeanwhile("lost", { at: 11, pattern: 3_202_009_020 }),
   },
   {
     rule: "abandoned",
@@ -245,6 +257,14 @@ export const REPLACING: readonly Mutant[] = [
       return seeing(situation, { outside: outside && [...outside, active] });
     }),
     stories: ["loseKey"],
+  },
+  {
+    rule: "wrongDate",
+    name: "what the status says of the active key's age is believed",
+    tampering: seeingKeys((key, { state }) => [
+      key.id === state.active?.id ? { ...key, createdAt: state.active.createdAt } : key,
+    ]),
+    stories: ["misdate"],
   },
   {
     rule: "uniqueNames",

@@ -6,8 +6,8 @@ import type { Kube } from "../../kube/port.ts";
 import type { Connection } from "../../providers/contract.ts";
 import type { SecretPublisher } from "../../publish/secret-publisher.ts";
 import type { ManagedControllerOptions } from "../../reconcile/managed/managed-controller.ts";
+import type { Tampering } from "../assembly.ts";
 import type { Process } from "../process.ts";
-import type { Tampering } from "../world.ts";
 
 /** The ways in which production code can be made to forget a rule, without a line in it that knows of them. */
 

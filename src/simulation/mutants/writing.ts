@@ -1,9 +1,10 @@
 import { Redacted } from "../../base/redacted.ts";
 import { decide } from "../../engine/decide.ts";
-import type { Decision } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
-import { actOf, kindOf, type Mutant, NO_SWEEP } from "./mutant.ts";
+import type { PublishedSecret } from "../../publish/secret-publisher.ts";
+import type { Tampering } from "../assembly.ts";
+import { actOf, kindOf, type Mutant, NO_SWEEP, publishedMeanwhile } from "./mutant.ts";
 import {
   isPending,
   overriding,
@@ -32,6 +33,41 @@ const readingSecretLast = (kube: Kube): Kube => ({
     return kube.replace(type, { ...object, metadata: { ...object.metadata, resourceVersion } }, options);
   },
 });
+
+/** Whoever deletes keys believes that the Secret holds the active one, where it holds something that is meant. */
+function expiringWith(isMeant: (keyId: string | undefined) => boolean): Tampering {
+  return {
+    options: (options) => {
+      let active: string | undefined;
+      const read: typeof options.publisher.read = async (...input) => {
+        const present = await options.publisher.read(...input);
+        const isOther = active !== undefined && present?.keyId !== active && isMeant(present?.keyId);
+        return isOther ? { ...(present ?? NO_SECRET), keyId: active } : present;
+      };
+      return {
+        ...options,
+        publisher: overriding(options.publisher, { read }),
+        decide: (situation) => {
+          const decision = decide(situation);
+          active = decision.kind === "expire" ? situation.state.active?.id : undefined;
+          return decision;
+        },
+      };
+    },
+  };
+}
+
+const NO_SECRET: PublishedSecret = {
+  resourceVersion: "",
+  keyId: undefined,
+  sequence: undefined,
+  publishedAt: undefined,
+  layout: undefined,
+  fingerprint: undefined,
+  isSound: false,
+  isComparable: true,
+  others: { type: "Opaque", labels: {}, annotations: {}, finalizers: [], ownerReferences: [] },
+};
 
 /** Rules about how writes are made: versions, and what is read when before them. */
 export const WRITING: readonly Mutant[] = [
@@ -90,11 +126,38 @@ export const WRITING: readonly Mutant[] = [
     name: "a Secret is published in part",
     tampering: publishing((publisher) => ({
       write: (publication, signal) => {
-        const { password: _, ...rest } = publication.data.reveal();
-        return publisher.write({ ...publication, data: new Redacted(rest) }, signal);
+        const { password: _, ...values } = publication.data.reveal().values;
+        return publisher.write({ ...publication, data: new Redacted({ values }) }, signal);
       },
     })),
     stories: ["rotate"],
+  },
+  {
+    rule: "publishOver",
+    name: "a key that came into the Secret after the decision is overwritten",
+    tampering: {
+      options: (options) => {
+        let known: string | undefined;
+        let sequence = 0;
+        // A key of the same intent is another matter: it has won.
+        const read: typeof options.publisher.read = async (...input) => {
+          const present = await options.publisher.read(...input);
+          return present && (present.sequence ?? 0) < sequence ? { ...present, keyId: known } : present;
+        };
+        return {
+          ...options,
+          publisher: overriding(options.publisher, { read }),
+          decide: (situation) => {
+            const decision = decide(situation);
+            sequence = decision.kind === "publish" ? (situation.state.pending?.sequence ?? 0) : 0;
+            known = situation.observation.secret?.keyId;
+            return decision;
+          },
+        };
+      },
+    },
+    stories: ["rotate"],
+    schedule: publishedMeanwhile("crashAfter", { at: 8, pattern: 1_417_745_003 }),
   },
   {
     rule: "winner",
@@ -161,26 +224,16 @@ export const WRITING: readonly Mutant[] = [
   {
     rule: "expireSecret",
     name: "a key that the Secret holds is deleted all the same",
-    tampering: {
-      options: (options) => {
-        let last: Decision["kind"] | undefined;
-        const read: typeof options.publisher.read = async (...input) => {
-          const present = await options.publisher.read(...input);
-          return last === "expire" && present ? { ...present, keyId: undefined } : present;
-        };
-        return {
-          ...options,
-          publisher: overriding(options.publisher, { read }),
-          decide: (situation) => {
-            const decision = decide(situation);
-            last = decision.kind;
-            return decision;
-          },
-        };
-      },
-    },
+    tampering: expiringWith((keyId) => keyId !== undefined),
     focus: actOf("restoreSecret"),
     stories: ["expire"],
+  },
+  {
+    rule: "expirePublished",
+    name: "a key is deleted although no Secret holds its successor",
+    tampering: expiringWith((keyId) => keyId === undefined),
+    focus: actOf("deleteSecret"),
+    stories: ["expire", "compromise"],
   },
   {
     rule: "formerSecret",

@@ -42,6 +42,23 @@ export const access: BehaviourGroup = {
       assert.ok(groups.includes("system:masters"));
       assert.notEqual(at(answer.body, "status", "userInfo", "username"), "");
     }),
+    behaviour("a ServiceAccount that is impersonated has the groups that it always has", async (world) => {
+      const username = "system:serviceaccount:default:nobody";
+      const answer = await world.wire.post(
+        "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+        { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
+        { headers: { "impersonate-user": username } },
+      );
+      assert.equal(answer.status, 201, answer.text);
+      assert.deepEqual(at(answer.body, "status", "userInfo"), {
+        username,
+        groups: ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
+      });
+    }),
+    behaviour("groups of somebody else without a user are refused", async (world) => {
+      const answer = await world.wire.get("/api/v1/namespaces", { headers: { "impersonate-group": "developers" } });
+      assertStatus(answer, { status: 400, reason: "BadRequest" });
+    }),
     behaviour("a TokenReview does not believe an unknown token", async (world) => {
       const answer = await world.wire.post("/apis/authentication.k8s.io/v1/tokenreviews", {
         apiVersion: "authentication.k8s.io/v1",

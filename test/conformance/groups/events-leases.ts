@@ -48,6 +48,31 @@ export const eventsAndLeases: BehaviourGroup = {
       assert.equal(at(read, "involvedObject", "name"), "x");
       assert.equal(read.reportingComponent, "keyturn.dev/conformance");
     }),
+    behaviour("Events are found by what they regard, in the words of either version", async (world) => {
+      const namespace = await world.namespace();
+      const newer = { ...events, group: "events.k8s.io" };
+      for (const name of ["a", "b"]) {
+        await world.kube.create(events, {
+          apiVersion: "v1",
+          kind: "Event",
+          metadata: { namespace, name },
+          involvedObject: { apiVersion: "v1", kind: "ConfigMap", namespace, name: `about-${name}` },
+          reason: "Rotated",
+          reportingComponent: `keyturn.dev/${name}`,
+        });
+      }
+      const found = async (type: typeof events, fieldSelector: string): Promise<readonly string[]> =>
+        (await world.kube.list(type, { namespace, fieldSelector })).items.map(({ metadata }) => metadata.name);
+      assert.deepEqual(await found(newer, "regarding.name=about-a"), ["a"]);
+      assert.deepEqual(await found(newer, "regarding.name!=about-a,reason=Rotated"), ["b"]);
+      assert.deepEqual(await found(newer, "reportingController=keyturn.dev/b"), ["b"]);
+      assert.deepEqual(await found(events, "involvedObject.name=about-b"), ["b"]);
+      await refused(world.kube.list(newer, { namespace, fieldSelector: "involvedObject.name=about-a" }), {
+        status: 400,
+        code: "BadRequest",
+        message: /field label not supported: involvedObject\.name/,
+      });
+    }),
     behaviour("an Event about an object in another namespace is refused", async (world) => {
       const namespace = await world.namespace();
       const draft = {

@@ -5,7 +5,10 @@ import { at, refused } from "../expectations.ts";
 import { OwnKind, warningOf } from "../own-kind.ts";
 import type { Answer } from "../wire.ts";
 
-const kind = new OwnKind(rotatedKinds.serviceBindings, { forProvider: { name: "my-sample" } });
+const kind = new OwnKind(rotatedKinds.serviceBindings, {
+  forProvider: { name: "my-sample", serviceInstanceId: "i-1" },
+  writeConnectionSecretToRef: { namespace: "default", name: "my-sample" },
+});
 
 interface Refused {
   readonly why: string;
@@ -22,7 +25,7 @@ const withWindow = (window: object): object => ({
   rotation: { ttl: "14d", frequency: "12d", windows: [{ schedule: "@daily", duration: "1h", ...window }] },
 });
 const noDuration = /must be a duration: numbers with units .* such as 14d, 336h or 1h30m/;
-const outOfRange = /must be longer than zero and at most 100 years/;
+const outOfRange = /must be at least a microsecond \(1us\) and at most 100 years/;
 
 const refusals: readonly Refused[] = [
   {
@@ -93,6 +96,12 @@ const refusals: readonly Refused[] = [
     fields: ["spec.rotation.windows[0].schedule"],
     message: /must be a cron line of five fields/,
   },
+  ...["0 2 30 2 *", "0 2 31,30 FEB *", "*/5 0 31 11 *"].map((schedule) => ({
+    why: `a day that the month does not have: ${schedule}`,
+    spec: withWindow({ schedule }),
+    fields: ["spec.rotation.windows[0].schedule"],
+    message: /never opens: that month has no such day/,
+  })),
   {
     why: "a window of seconds",
     spec: withWindow({ duration: "59s" }),
@@ -120,6 +129,18 @@ const refusals: readonly Refused[] = [
     message: /Required value/,
   },
   {
+    why: "a Secret that cannot be called so",
+    spec: { writeConnectionSecretToRef: { name: "UPPER_x", namespace: "default" } },
+    fields: ["spec.writeConnectionSecretToRef.name"],
+    message: /should match/,
+  },
+  {
+    why: "a namespace that cannot be called so",
+    spec: { writeConnectionSecretToRef: { name: "s", namespace: "a.b" } },
+    fields: ["spec.writeConnectionSecretToRef.namespace"],
+    message: /should match/,
+  },
+  {
     why: "an unknown layout of the Secret",
     spec: { secretFormat: "pkcs12" },
     fields: ["spec.secretFormat", UNCHECKED],
@@ -137,6 +158,13 @@ const refusals: readonly Refused[] = [
     fields: ["spec.forProvider.name", UNCHECKED],
     message: /spec\.forProvider\.name: Required value/,
   },
+  {
+    why: "no service instance, by whichever field",
+    spec: { forProvider: { name: "x" } },
+    fields: ["spec.forProvider.serviceInstanceId"],
+    message:
+      /Required value: say which service instance: serviceInstanceId, serviceInstanceRef or serviceInstanceSelector/,
+  },
 ];
 
 const accepted: readonly { readonly why: string; readonly spec: object }[] = [
@@ -146,6 +174,8 @@ const accepted: readonly { readonly why: string; readonly spec: object }[] = [
   { why: "many units, and fractions", spec: both("1.5d", "1d11h59m59.5s") },
   { why: "either letter for micro", spec: both("1h1\u00b5s", "1h1\u03bcs") },
   { why: "a hundred years", spec: both("36525d", "1h") },
+  { why: "a day that some Februaries have", spec: withWindow({ schedule: "0 2 29 2 *" }) },
+  { why: "a day that no February has, and every Monday in it", spec: withWindow({ schedule: "0 2 30 2 mon" }) },
   { why: "windows", spec: withWindow({ schedule: "0 2 * * sat,sun", timeZone: "America/Argentina/Buenos_Aires" }) },
   {
     why: "what upstream's manifests say and Keyturn does not need",
@@ -181,8 +211,13 @@ const advice: readonly { readonly why: string; readonly spec: object; readonly w
   { why: "a static key gives no warning", spec: {}, warning: /^$/ },
   {
     why: "a place that nothing is published to is warned of",
-    spec: { publishConnectionDetailsTo: { name: "x" } },
+    spec: { publishConnectionDetailsTo: { name: "x" }, writeConnectionSecretToRef: undefined },
     warning: /: spec\.publishConnectionDetailsTo is ignored, so nothing is published; /,
+  },
+  {
+    why: "no Secret at all is accepted, with a warning",
+    spec: { writeConnectionSecretToRef: undefined },
+    warning: /: spec\.writeConnectionSecretToRef names no Secret: the key is published nowhere, /,
   },
 ];
 

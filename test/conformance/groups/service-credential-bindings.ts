@@ -2,22 +2,18 @@ import assert from "node:assert/strict";
 import { rotatedKinds } from "../../../src/install/admission-policies.ts";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
 import { at, refused } from "../expectations.ts";
-import { OwnKind, warningOf } from "../own-kind.ts";
+import { OwnKind, type RefusedSpec, warningOf } from "../own-kind.ts";
 
 /** What the schema of Cloud Foundry's keys says beyond that of service bindings: where rotation is, and what types allow. */
 const { serviceCredentialBindings: rotated } = rotatedKinds;
 const KEY = { type: "key", name: "my-rotating-service-key", serviceInstanceRef: { name: "my-database" } };
-const kind = new OwnKind(rotated, { forProvider: KEY });
+const SECRET = { namespace: "default", name: "my-service-credentials" };
+const kind = new OwnKind(rotated, { forProvider: KEY, writeConnectionSecretToRef: SECRET });
 const key = (more: object): object => ({ forProvider: { ...KEY, ...more } });
 const rotating = (rotation: object): object => key({ rotation });
 const ofApp = (more: object): object => ({ forProvider: { type: "app", serviceInstance: "i", ...more } });
 
-const refusals: readonly {
-  readonly why: string;
-  readonly spec: object;
-  readonly field: string;
-  readonly message: RegExp;
-}[] = [
+const refusals: readonly RefusedSpec[] = [
   {
     why: "frequency and interval at once",
     spec: rotating({ frequency: "720h", interval: "720h", ttl: "1440h" }),
@@ -55,6 +51,13 @@ const refusals: readonly {
     message: /Required value: say which app/,
   },
   {
+    why: "no service instance, by whichever field",
+    spec: key({ serviceInstanceRef: undefined }),
+    field: "spec.forProvider.serviceInstance",
+    message:
+      /Required value: say which service instance: serviceInstance, serviceInstanceRef or serviceInstanceSelector/,
+  },
+  {
     why: "a key without a name",
     spec: key({ name: undefined }),
     field: "spec.forProvider.name",
@@ -81,11 +84,7 @@ const surprising = rotating({ interval: "720h", ttl: "30d" });
 export const serviceCredentialBindings: BehaviourGroup = {
   name: "service credential bindings",
   behaviours: [
-    ...refusals.map(({ why, spec, field, message }) =>
-      behaviour(`refused: ${why}`, async (world) => {
-        await refused(kind.attempt(world, spec), { status: 422, code: "Invalid", message, fields: [field] });
-      }),
-    ),
+    ...kind.refusals(refusals),
     ...accepted.map(({ why, spec }) =>
       behaviour(`accepted as it is written: ${why}`, async (world) => {
         const made = await kind.attempt(world, spec);

@@ -22,6 +22,8 @@ export type CompiledExpression =
       readonly usesOldSelf: boolean;
       /** How deep loops are nested: what the cost grows with. */
       readonly loopDepth: number;
+      /** The functions and methods that it calls. */
+      readonly calls: ReadonlySet<string>;
     }
   | { readonly ok: false; readonly error: string };
 
@@ -49,8 +51,8 @@ export function compileExpression(
   if (!result.valid) return failed(describeCompileError(source, result.error));
   const typed = findTypedProblem(parsed.ast, source, types);
   if (typed) return failed(typed);
-  const { usesOldSelf, loopDepth } = survey;
-  return { ok: true, evaluate: parsed, type: result.type ?? "dyn", usesOldSelf, loopDepth };
+  const { usesOldSelf, loopDepth, calls } = survey;
+  return { ok: true, evaluate: parsed, type: result.type ?? "dyn", usesOldSelf, loopDepth, calls };
 }
 
 /** Calls that look at each item once. */
@@ -72,6 +74,7 @@ class Survey {
   problem: string | undefined;
   usesOldSelf = false;
   loopDepth = 0;
+  readonly calls = new Set<string>();
   readonly #source: string;
 
   constructor(source: string) {
@@ -96,6 +99,7 @@ class Survey {
   #call(node: ASTNode, name: string, args: readonly ASTNode[]): void {
     const isHas = name === HAS_ALIAS && this.#source.startsWith("has", node.start);
     if (isHas) return;
+    this.calls.add(name);
     if (UNSUPPORTED_FUNCTIONS.has(name)) {
       this.#refuse(node, `the function '${name}' is not supported by the embedded API server`);
     } else if (!KNOWN_FUNCTIONS.has(name)) {

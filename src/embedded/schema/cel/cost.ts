@@ -8,7 +8,7 @@ export const isTooExpensive = (loopDepth: number, value: Json): boolean =>
   loopDepth > 1 && weigh(value) ** loopDepth > MAX_STEPS;
 
 /** How many values there are, up to what matters. */
-function weigh(value: Json): number {
+export function weigh(value: Json): number {
   let count = 0;
   const pending: Json[] = [value];
   for (let next = pending.pop(); next !== undefined && count < MAX_STEPS; next = pending.pop()) {

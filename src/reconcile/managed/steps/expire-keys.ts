@@ -80,7 +80,7 @@ async function remove(piece: Workpiece, id: string): Promise<SeenKey | undefined
   if (seen.sequence === undefined) {
     throw new ProviderError(
       "ProviderRefused",
-      `key ${seen.name} (${id}) does not bear our marks any more, so it is left alone`,
+      `key ${seen.name} (${id}) does not bear our marks, so it is left alone: delete it outside, or remove the entry with that id from the retired keys in the status (kubectl edit --subresource=status)`,
     );
   }
   const result = await outside.connection.delete(id, signal);

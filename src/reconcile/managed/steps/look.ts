@@ -1,8 +1,8 @@
 import type { Decision, Pending } from "../../../engine/model.ts";
 import type { OutsideKey } from "../../../providers/contract.ts";
-import { ProviderError } from "../../../providers/provider-error.ts";
 import type { Workpiece } from "../workpiece.ts";
 import { findFormerSecrets } from "./former-secrets.ts";
+import { missingInstance } from "./missing-instance.ts";
 
 /** The steps that find something out outside. They change nothing there but for the marks of a key that is taken over. */
 
@@ -44,7 +44,7 @@ export async function observeKey(piece: Workpiece, id: string): Promise<void> {
   const { outside, signal } = piece.options;
   const key = await outside.connection.observe(id, signal);
   if (!key && (await outside.connection.observeInstance(outside.instanceId, signal)) === "gone") {
-    throw new ProviderError("InstanceNotFound", `the service instance ${outside.instanceId} does not exist any more`);
+    throw missingInstance(outside);
   }
   piece.learn({ observed: new Map(piece.observation.observed).set(id, key ? piece.see(key) : "gone") });
 }

@@ -3,16 +3,24 @@ import { seenKeys } from "../../../engine/seen-keys.ts";
 import type { CreateRequest, Credentials, OutsideKey } from "../../../providers/contract.ts";
 import { ProviderError } from "../../../providers/provider-error.ts";
 import type { Workpiece } from "../workpiece.ts";
+import { missingInstance } from "./missing-instance.ts";
 
-/** Makes the key that is pending, under its name and with our marks on it from the start. */
+/**
+ * Makes the key that is pending, under its name and with our marks on it from the start. Where there is no Secret yet, it
+ * must be certain that there can be one.
+ */
 export async function createKey(piece: Workpiece): Promise<void> {
-  const { outside, signal } = piece.options;
+  const { outside, spec, publisher, signal } = piece.options;
   const { pending } = piece.state;
   if (!pending) return;
+  if (spec.secret && !piece.secret) await publisher.ensureCreatable(spec.secret, signal);
   const { instanceId, parameters, extras } = outside;
   const marks = piece.marks(pending.sequence);
   const request: CreateRequest = { name: pending.name, instanceId, parameters, marks, ...extras };
-  const created = await outside.connection.create(request, signal);
+  const created = await outside.connection.create(request, signal).catch((error: unknown) => {
+    const isMissing = error instanceof ProviderError && error.code === "InstanceNotFound";
+    throw isMissing ? missingInstance(outside, error) : error;
+  });
   if (created.kind === "ready") piece.credentials.set(created.key.id, created.credentials);
   const key: OutsideKey =
     created.kind === "ready"

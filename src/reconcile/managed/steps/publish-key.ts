@@ -4,12 +4,12 @@ import { Conflict } from "../../../kube/errors.ts";
 import type { Credentials, DescribedInstance } from "../../../providers/contract.ts";
 import { ProviderError } from "../../../providers/provider-error.ts";
 import { connectionData } from "../../../publish/connection-data.ts";
+import { copyOf, encodeTexts, type SecretData } from "../../../publish/secret-data.ts";
 import type { PublishedSecret } from "../../../publish/secret-publisher.ts";
 import { layoutName } from "../managed-kind.ts";
 import type { Workpiece } from "../workpiece.ts";
 import { readCredentials } from "./make-key.ts";
-
-type SecretData = Redacted<Readonly<Record<string, string>>>;
+import { missingInstance } from "./missing-instance.ts";
 
 /**
  * Read the Secret, then the resource live, then replace the Secret at the version that was read: whoever published in
@@ -107,17 +107,18 @@ function published(piece: Workpiece, id: string, at: number | undefined): void {
   piece.learn({ published: id, secret: { keyId: id, sequence: piece.state.pending?.sequence } });
 }
 
-async function dataOf(piece: Workpiece, credentials: Credentials): Promise<SecretData> {
+async function dataOf(piece: Workpiece, credentials: Credentials): Promise<Redacted<SecretData>> {
   const layout = piece.options.spec.secret?.layout ?? { kind: "flat" };
+  if (layout.kind === "copy") return new Redacted(copyOf(credentials.reveal()));
   const whole = layout.kind === "sap-kubernetes" ? { ...layout, instance: await describeInstance(piece) } : layout;
-  return new Redacted(connectionData(credentials.reveal(), whole));
+  return new Redacted(encodeTexts(connectionData(credentials.reveal(), whole)));
 }
 
 async function describeInstance({ options }: Workpiece): Promise<DescribedInstance> {
   const { connection, instanceId } = options.outside;
   const described = await connection.describeInstance(instanceId, options.signal);
   if (described) return described;
-  throw new ProviderError("InstanceNotFound", `the service instance ${instanceId} does not exist any more`);
+  throw missingInstance(options.outside);
 }
 
 async function writeSecret(
@@ -125,7 +126,7 @@ async function writeSecret(
   what: {
     readonly id: string;
     readonly sequence: number;
-    readonly data: SecretData;
+    readonly data: Redacted<SecretData>;
     readonly over: PublishedSecret | undefined;
   },
 ): Promise<void> {

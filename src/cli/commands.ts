@@ -1,0 +1,28 @@
+import type { Command } from "./command.ts";
+import { crdsCommand } from "./crds-command.ts";
+import { explainCommand } from "./explain-command.ts";
+import { freezeCommand, unfreezeCommand } from "./freeze-command.ts";
+import { manifestsCommand } from "./manifests-command.ts";
+import { operatorCommand } from "./operator-command.ts";
+import { rotateCommand } from "./rotate-command.ts";
+import { sandboxCommand } from "./sandbox-command.ts";
+import { statusCommand } from "./status-command.ts";
+import { timelineCommand } from "./timeline-command.ts";
+import { upCommand } from "./up-command.ts";
+import { versionCommand } from "./version-command.ts";
+
+/** Every command there is, in the order in which the help lists them. */
+export const commands: readonly Command[] = [
+  upCommand,
+  operatorCommand,
+  sandboxCommand,
+  statusCommand,
+  explainCommand,
+  rotateCommand,
+  freezeCommand,
+  unfreezeCommand,
+  timelineCommand,
+  crdsCommand,
+  manifestsCommand,
+  versionCommand,
+];

@@ -1,0 +1,33 @@
+import { formatInstant } from "../../base/instant.ts";
+import { apiVersionOf } from "../../kube/objects.ts";
+import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
+import type { ManagedResource } from "../resources/managed-resource.ts";
+import type { Fact } from "./explanation.ts";
+import { outlookOf } from "./outlook.ts";
+import { whyHeld } from "./words.ts";
+
+/** The explanation for programs: the words that people get, and what the engine says in words of its own. */
+export function explanationJson(resource: ManagedResource, facts: readonly Fact[], now: number): unknown {
+  const { kind, object } = resource;
+  const { namespace, name } = object.metadata;
+  return {
+    apiVersion: apiVersionOf(kind.type),
+    kind: kind.type.kind,
+    namespace,
+    name,
+    ...foreseen(resource, now),
+    facts: facts.map(({ about, text, isProblem = false }) => ({ about, text, isProblem })),
+  };
+}
+
+/** What is done now, what holds a rotation back, and when the next key is begun; nothing where the spec does not tell. */
+function foreseen({ kind, object, spec, state }: ManagedResource, now: number): object {
+  if (spec instanceof SpecProblem || state.isDeleting) return {};
+  const outlook = outlookOf({ kind, object, spec, now });
+  const { rest, nextKey } = outlook;
+  return {
+    steps: outlook.now.map((step) => step.kind),
+    heldBackBy: whyHeld(rest) === undefined ? undefined : rest,
+    nextRotation: nextKey && { at: formatInstant(nextKey.at), reason: nextKey.reason },
+  };
+}

@@ -1,0 +1,79 @@
+import type { KubeObject, ObjectRef, ResourceType } from "./objects.ts";
+import type {
+  CallOptions,
+  DeleteOptions,
+  Draft,
+  Kube,
+  ListOptions,
+  ObjectList,
+  Patch,
+  ReadOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from "./port.ts";
+
+/** The user that a ServiceAccount is to the API server. */
+export const serviceAccountUser = ({
+  namespace,
+  name,
+}: {
+  readonly namespace: string;
+  readonly name: string;
+}): string => `system:serviceaccount:${namespace}:${name}`;
+
+/**
+ * The same API with the rights of another user: every call that goes through it, without exception, is made as that user.
+ * Must not: be used to close the connections, which belong to whoever opened them.
+ */
+export function impersonating(kube: Kube, user: string): Kube {
+  return new ImpersonatingKube(kube, user);
+}
+
+class ImpersonatingKube implements Kube {
+  readonly #kube: Kube;
+  readonly #as: { readonly as: string };
+
+  constructor(kube: Kube, user: string) {
+    this.#kube = kube;
+    this.#as = { as: user };
+  }
+
+  get<T extends KubeObject>(type: ResourceType, ref: ObjectRef, options?: ReadOptions): Promise<T> {
+    return this.#kube.get(type, ref, { ...options, ...this.#as });
+  }
+
+  list<T extends KubeObject>(type: ResourceType, options?: ListOptions): Promise<ObjectList<T>> {
+    return this.#kube.list(type, { ...options, ...this.#as });
+  }
+
+  watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
+    return this.#kube.watch(type, { ...options, ...this.#as });
+  }
+
+  create<T extends KubeObject>(type: ResourceType, object: Draft<T>, options?: WriteOptions): Promise<T> {
+    return this.#kube.create(type, object, { ...options, ...this.#as });
+  }
+
+  replace<T extends KubeObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T> {
+    return this.#kube.replace(type, object, { ...options, ...this.#as });
+  }
+
+  patch<T extends KubeObject>(type: ResourceType, ref: ObjectRef, patch: Patch, options?: WriteOptions): Promise<T> {
+    return this.#kube.patch(type, ref, patch, { ...options, ...this.#as });
+  }
+
+  delete(type: ResourceType, ref: ObjectRef, options?: DeleteOptions): Promise<KubeObject | undefined> {
+    return this.#kube.delete(type, ref, { ...options, ...this.#as });
+  }
+
+  fetch(path: string, options?: CallOptions & { readonly accept?: string }): Promise<unknown> {
+    return this.#kube.fetch(path, { ...options, ...this.#as });
+  }
+
+  discover(group: string, version: string, options?: CallOptions): Promise<readonly ResourceType[]> {
+    return this.#kube.discover(group, version, { ...options, ...this.#as });
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,40 @@
+import { keyOf } from "../../kube/objects.ts";
+import type { ResourceCache } from "../../kube/resource-cache.ts";
+import type { SecretAddress } from "../../publish/secret-publisher.ts";
+import type { CredentialRecord, PublishedRecord } from "./managed-watches.ts";
+import type { Known } from "./rest.ts";
+
+/** What the watches know that every managed kind has; it may be behind. */
+export abstract class ManagedCaches<R extends CredentialRecord = CredentialRecord> implements Known {
+  protected readonly resources: ResourceCache<R>;
+  protected readonly published: ResourceCache<PublishedRecord>;
+
+  constructor(caches: {
+    readonly resources: ResourceCache<R>;
+    readonly published: ResourceCache<PublishedRecord>;
+  }) {
+    this.resources = caches.resources;
+    this.published = caches.published;
+  }
+
+  abstract inputs(key: string): string;
+
+  resource(key: string): string | undefined {
+    return this.resources.entry(key)?.resourceVersion;
+  }
+
+  secret(address: SecretAddress): string | undefined {
+    return this.published.entry(keyOf(address))?.resourceVersion;
+  }
+
+  secretPosition(): string {
+    return this.published.position;
+  }
+
+  publishedOf(ownerUid: string): readonly PublishedRecord[] {
+    return this.published.find("owner", ownerUid).map(({ record }) => record);
+  }
+
+  readonly credentialViews = (): Iterable<R & { readonly key: string }> =>
+    Array.from(this.resources.entries(), ({ key, record }) => ({ ...record, key }));
+}

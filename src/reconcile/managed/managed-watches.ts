@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { rotationInstant } from "../../engine/dates.ts";
+import type { KubeObject, ObjectMeta } from "../../kube/objects.ts";
+import type { Delta } from "../../kube/resource-cache.ts";
+import {
+  type MarkedSecret,
+  markedSecret,
+  ownerUidOf,
+  PUBLISHED_SELECTOR,
+  secretType,
+} from "../../publish/secret-publisher.ts";
+import type { Watch } from "../../runtime/controller.ts";
+import type { ManagedKind } from "./managed-kind.ts";
+import { fieldsOf, itemsOf } from "./read-fields.ts";
+
+/** The watches that every managed kind has: of the resources themselves, and of the Secrets that are published. */
+export interface CredentialRecord {
+  readonly providerConfig: string;
+  readonly activeSince: number | undefined;
+  readonly rotationAt: number;
+  readonly retired: number;
+  readonly isHealthy: boolean;
+  /** Differs when somebody asks for something else. */
+  readonly wish: string;
+}
+
+export interface PublishedRecord extends MarkedSecret {
+  readonly ownerUid: string;
+  /** The key of the resource of that UID; undefined when it is of another kind. */
+  readonly owner: string | undefined;
+}
+
+/** What is kept of a managed resource of whatever kind: what metrics tell, and what is asked for. */
+export function credentialRecord(kind: ManagedKind, object: KubeObject): CredentialRecord {
+  const { active, retired, postponedUntil } = kind.readState(object);
+  const policy = policyOf(kind, object);
+  return {
+    providerConfig: kind.readDeparture(object).providerConfig,
+    activeSince: active?.createdAt,
+    rotationAt: active && policy ? rotationInstant(policy, active, postponedUntil) : Infinity,
+    retired: retired.length,
+    isHealthy: ["Ready", "Synced"].every((type) => isTrue(object, type)),
+    wish: wishOf(object.metadata),
+  };
+}
+
+/** By the status alone nobody asks for anything: mostly it is us who wrote it. */
+export const isWish = (delta: Delta<CredentialRecord>): boolean =>
+  delta.type !== "updated" || delta.old.record.wish !== delta.entry.record.wish;
+
+/** Of the Secrets of all kinds; `usersOf` finds the resources that one concerns which is not their own. */
+export const publishedWatch = (
+  kind: ManagedKind,
+  usersOf: (secret: string) => readonly string[] = () => [],
+): Watch<PublishedRecord> => ({
+  type: secretType,
+  selection: { labelSelector: PUBLISHED_SELECTOR },
+  metadataOnly: true,
+  record: ({ metadata }) => publishedRecord(kind, metadata),
+  indexes: { owner: ({ ownerUid }) => [ownerUid] },
+  keysOf: (delta) => {
+    const owners = recordsOf(delta).flatMap(({ owner }) => (owner === undefined ? [] : [owner]));
+    return [...owners, ...usersOf(delta.key)];
+  },
+});
+
+/** What a change is about: what was, what is, or both. */
+export function recordsOf<R>(delta: Delta<R>): readonly R[] {
+  if (delta.type === "added") return [delta.entry.record];
+  return delta.type === "deleted" ? [delta.old.record] : [delta.old.record, delta.entry.record];
+}
+
+/** Of the spec and the annotations: by the status alone nobody asks for anything, and mostly it is us who wrote it. */
+function wishOf({ generation, deletionTimestamp = "", annotations = {} }: ObjectMeta): string {
+  const sorted = Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1));
+  const digest = createHash("sha256").update(JSON.stringify(sorted)).digest("base64url").slice(0, 12);
+  return `${generation} ${deletionTimestamp} ${digest}`;
+}
+
+function policyOf(kind: ManagedKind, object: KubeObject): Parameters<typeof rotationInstant>[0] | undefined {
+  try {
+    return kind.readSpec(object).policy;
+  } catch {
+    return undefined;
+  }
+}
+
+const isTrue = (object: KubeObject, type: string): boolean =>
+  itemsOf(fieldsOf(object.status).conditions).some(
+    (condition) => condition.type === type && condition.status === "True",
+  );
+
+function publishedRecord({ type }: ManagedKind, metadata: ObjectMeta): PublishedRecord {
+  const { ownerReferences = [], namespace } = metadata;
+  const owner = ownerReferences.find((one) => one.kind === type.kind);
+  // What owns a Secret is in its namespace, or in none.
+  const key = type.namespaced ? `${namespace}/${owner?.name}` : owner?.name;
+  return { ...markedSecret(metadata), ownerUid: ownerUidOf(metadata) ?? "", owner: owner && key };
+}

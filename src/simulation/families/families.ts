@@ -1,0 +1,12 @@
+import { btp } from "./btp.ts";
+import { cloudFoundry } from "./cloud-foundry.ts";
+import type { Family } from "./family.ts";
+import { rotating } from "./rotating.ts";
+
+export const FAMILIES: readonly Family[] = [btp, cloudFoundry, rotating];
+
+export function familyOf(name: string): Family {
+  const family = FAMILIES.find((one) => one.name === name);
+  if (!family) throw new RangeError(`there is no family ${name}`);
+  return family;
+}
