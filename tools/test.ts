@@ -1,5 +1,6 @@
 import { globSync } from "node:fs";
-import { relative } from "node:path";
+import { homedir } from "node:os";
+import { join, relative } from "node:path";
 import { run } from "node:test";
 import { missingParts } from "./missing-parts.ts";
 import { root } from "./run.ts";
@@ -26,6 +27,12 @@ if (files.length === 0) {
   process.exit(2);
 }
 
+/** More than there are cores on a small machine: processes that are tested are waited for more than they work. */
+const CONCURRENCY = 3;
+
+// Every file is a process, and so is much of what they start: what one of them has compiled, the next one need not.
+process.env.NODE_COMPILE_CACHE ??= join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyturn", "compile");
+
 const startedAt = Date.now();
 const results = new Map<string, FileResult>();
 const failures: string[] = [];
@@ -37,7 +44,7 @@ const resultOf = (file: string): FileResult => {
   return known;
 };
 
-const stream = run({ files: files.map((file) => `${root}${file}`), concurrency: 2, forceExit: false });
+const stream = run({ files: files.map((file) => `${root}${file}`), concurrency: CONCURRENCY, forceExit: false });
 stream.on("test:pass", (data) => {
   if (data.details.type === "suite") return;
   const result = resultOf(fileOf(data));

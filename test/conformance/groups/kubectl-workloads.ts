@@ -88,7 +88,8 @@ export const kubectlWorkloads: BehaviourGroup = {
         await succeed(world, ["apply", ...fromInput], input(manifest)),
         /^secret\/key created\ndeployment\.apps\/web created\n$/,
       );
-      const seen = await world.kubectl(["get", "deployment", "web", "--watch", "--no-headers"], {
+      // All of them: kubectl keeps the first event of a single one to itself, which may be the one that matters.
+      const seen = await world.kubectl(["get", "deployments", "--watch", "--no-headers"], {
         until: (text) => /^web +2\/2 +2 +2 /m.test(text),
       });
       assert.match(seen.stdout, /^web +2\/2 +2 +2 /m);
