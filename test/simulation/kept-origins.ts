@@ -258,4 +258,18 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
       ],
     },
   ],
+  [
+    "a key of ours that failed before it could be marked is removed, and is nobody else's",
+    {
+      family: "cloudfoundry",
+      story: "brokerFails",
+      climate: "unmarked",
+      seed: 501_824,
+      disturbances: [
+        { at: 7, what: { kind: "person", name: "changeName" } },
+        { at: 10, what: { kind: "fault", fault: "timeout" } },
+        { at: 15, what: { kind: "fault", fault: "malformed" } },
+      ],
+    },
+  ],
 ];
