@@ -54,6 +54,13 @@ module.exports = {
       from: { path: "^src/", pathNot: "\\.test\\.ts$" },
       to: { path: "\\.test\\.ts$|^test/|^tools/" },
     },
+    {
+      name: "one-seed",
+      severity: "error",
+      comment: "properties come from src/base/properties.fixture.ts, which gives every run the same seed",
+      from: { pathNot: "^src/base/properties\\.fixture\\.ts$" },
+      to: { path: "node_modules/fast-check" },
+    },
     layer("base", [], "base imports nothing of ours"),
     layer("api", ["base"], "kinds are data"),
     layer("kube", ["base"], "the port knows no kind of ours"),

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { MAX_DURATION_MS, parseDuration } from "../base/duration.ts";
 import { InvalidValue } from "../base/errors.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { compileExpression } from "../embedded/schema/cel/compile-expression.ts";
 import { baseEnvironment } from "../embedded/schema/cel/library.ts";
 import { isDuration, isNoLonger, millisecondsOf } from "./duration-rules.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../base/properties.fixture.ts";
 import { validateRules } from "../embedded/schema/cel/validate-rules.ts";
 import type { Schema } from "../embedded/schema/schema.ts";
 import { rotationPolicy } from "../reconcile/managed/rotation-policy.ts";

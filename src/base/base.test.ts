@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import fc from "fast-check";
 import { delay, systemClock } from "./clock.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { fc } from "./properties.fixture.ts";
 import { integerBetween, pick, seededRandom, systemRandom, uuid } from "./random.ts";
 import { Redacted } from "./redacted.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { formatDuration, MAX_DURATION_MS, parseDuration } from "./duration.ts";
 import { InvalidValue } from "./errors.ts";
+import { fc } from "./properties.fixture.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

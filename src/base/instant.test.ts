@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { formatInstant, MAX_INSTANT, MIN_INSTANT, NEVER, parseInstant } from "./instant.ts";
+import { fc } from "./properties.fixture.ts";
 
 const AT = Date.UTC(2025, 10, 5, 13, 14, 28);
 

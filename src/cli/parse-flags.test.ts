@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { UsageError } from "../base/errors.ts";
+import { fc } from "../base/properties.fixture.ts";
 import type { Command } from "./command.ts";
 import { parseFlags } from "./parse-flags.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { ManualClock } from "../base/manual-clock.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { seededRandom } from "../base/random.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { builtInDefinitions } from "./kinds/built-in-definitions.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../base/properties.fixture.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { fieldSelector, labelSelector } from "./selectors.ts";
 import { StatusError } from "./status-error.ts";

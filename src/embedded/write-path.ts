@@ -103,11 +103,11 @@ function withEnvelope(definition: ResourceDefinition, body: JsonObject): KubeObj
   if (definition.custom && (typeof body.apiVersion !== "string" || body.apiVersion === "")) {
     throw badRequest(`Object 'apiVersion' is missing in the ${definition.kind} provided`);
   }
-  const kind = body.kind || definition.kind;
-  const apiVersion = body.apiVersion || expected;
+  const kind = textOf(body, "kind") || definition.kind;
+  const apiVersion = textOf(body, "apiVersion") || expected;
   if (definition.custom && apiVersion === expected && kind !== definition.kind) throw wrongKind(definition, body);
   if (kind !== definition.kind || apiVersion !== expected) {
-    const version = String(apiVersion).split("/").at(-1);
+    const version = apiVersion.split("/").at(-1);
     throw badRequest(
       `${kind} in version "${version}" cannot be handled as a ${definition.kind}: this path serves ${definition.kind} of ${expected}`,
     );
@@ -119,6 +119,15 @@ function withEnvelope(definition: ResourceDefinition, body: JsonObject): KubeObj
     );
   }
   return { ...body, apiVersion, kind, metadata: metadata ?? {} } as JsonObject as KubeObject;
+}
+
+function textOf(body: JsonObject, field: "kind" | "apiVersion"): string {
+  const value = body[field] ?? "";
+  if (typeof value === "string") return value;
+  const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+  throw badRequest(
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go struct field .${field} of type string`,
+  );
 }
 
 /** Custom objects all have one type to the server's decoder, so that this is found out by validation. */

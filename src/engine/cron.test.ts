@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { InvalidValue } from "../base/errors.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { firesOn, parseCron } from "./cron.ts";
 
 const DAY = 86_400_000;

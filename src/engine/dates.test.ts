@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { MAX_DURATION_MS, parseDuration } from "../base/duration.ts";
 import { formatInstant, MAX_INSTANT, NEVER, parseInstant } from "../base/instant.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { DEFAULT_FORCED_OVERLAP_MS, deletionInstant, isDue, overlapOf, rotationInstant } from "./dates.ts";
 import type { RetiredCause } from "./model.ts";
 

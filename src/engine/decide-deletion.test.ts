@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../base/properties.fixture.ts";
 import { type Departure, type DepartureStep, decideDeletion } from "./decide-deletion.ts";
 import { settledWorld } from "./engine-world.fixture.ts";
 import type { SeenKey, State } from "./model.ts";

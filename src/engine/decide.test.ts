@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../base/properties.fixture.ts";
 import { deletionInstant } from "./dates.ts";
 import { nextInstant } from "./decide.ts";
 import { EngineWorld, settledWorld } from "./engine-world.fixture.ts";

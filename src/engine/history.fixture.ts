@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../base/properties.fixture.ts";
 import { nextInstant } from "./decide.ts";
 import { EngineWorld } from "./engine-world.fixture.ts";
 import type { Decision, Policy, SeenKey, Situation } from "./model.ts";

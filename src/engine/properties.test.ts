@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../base/properties.fixture.ts";
 import { overlapOf } from "./dates.ts";
 import { decide } from "./decide.ts";
 import { editedHistory, hastyHistory, live, quietHistory, wildHistory } from "./history.fixture.ts";

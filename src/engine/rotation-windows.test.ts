@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { parseDuration } from "../base/duration.ts";
 import { formatInstant } from "../base/instant.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { deletionInstant, rotationInstant } from "./dates.ts";
 import { nextInstant } from "./decide.ts";
 import { EngineWorld } from "./engine-world.fixture.ts";

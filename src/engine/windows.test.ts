@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { InvalidValue } from "../base/errors.ts";
 import { NEVER } from "../base/instant.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { closesAt, isOpen, type MaintenanceWindow, nextOpening, parseWindow } from "./windows.ts";
 
 const MINUTE = 60_000;

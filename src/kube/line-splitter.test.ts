@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../base/properties.fixture.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);

@@ -28,6 +28,9 @@ export interface ResourceCacheOptions<R> {
   readonly indexes?: Readonly<Record<string, Indexer<R>>>;
 }
 
+/** Keys by value. Most values lead to one key, and a set for each would weigh more than all that is in it. */
+type Filed = Map<string, string | Set<string>>;
+
 interface Note {
   readonly resourceVersion: string;
   readonly epoch: number;
@@ -40,7 +43,7 @@ interface Note {
  */
 export class ResourceCache<R> {
   readonly #entries = new Map<string, Entry<R>>();
-  readonly #indexes = new Map<string, { readonly indexer: Indexer<R>; readonly keys: Map<string, Set<string>> }>();
+  readonly #indexes = new Map<string, { readonly indexer: Indexer<R>; readonly keys: Filed }>();
   readonly #notes = new Map<string, Note>();
   #position = "";
   #epoch = 0;
@@ -81,7 +84,8 @@ export class ResourceCache<R> {
     const index = this.#indexes.get(name);
     if (!index) throw new RangeError(`there is no index "${name}"`);
     const found: Entry<R>[] = [];
-    for (const key of index.keys.get(value) ?? []) {
+    const keys = index.keys.get(value) ?? [];
+    for (const key of typeof keys === "string" ? [keys] : keys) {
       const entry = this.#entries.get(key);
       if (entry) found.push(entry);
     }
@@ -170,8 +174,9 @@ export class ResourceCache<R> {
     for (const { indexer, keys } of this.#indexes.values()) {
       for (const value of indexer(entry.record)) {
         const filed = keys.get(value);
-        if (filed) filed.add(entry.key);
-        else keys.set(value, new Set([entry.key]));
+        if (filed === undefined || filed === entry.key) keys.set(value, entry.key);
+        else if (typeof filed === "string") keys.set(value, new Set([filed, entry.key]));
+        else filed.add(entry.key);
       }
     }
   }
@@ -180,8 +185,11 @@ export class ResourceCache<R> {
     for (const { indexer, keys } of this.#indexes.values()) {
       for (const value of indexer(entry.record)) {
         const filed = keys.get(value);
-        filed?.delete(entry.key);
-        if (filed?.size === 0) keys.delete(value);
+        if (filed === entry.key) keys.delete(value);
+        else if (filed instanceof Set) {
+          filed.delete(entry.key);
+          if (filed.size === 0) keys.delete(value);
+        }
       }
     }
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../base/properties.fixture.ts";
 import { compareResourceVersions, isOlder } from "./resource-version.ts";
 
 test("versions of any length compare as the numbers they are", () => {

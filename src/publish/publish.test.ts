@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import fc from "fast-check";
+import { fc } from "../base/properties.fixture.ts";
 import { Redacted } from "../base/redacted.ts";
 import { connectionData, UnpublishableCredentials } from "./connection-data.ts";
 import { Fingerprinter } from "./fingerprint.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { after, backoff, never } from "../base/errors.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { seededRandom } from "../base/random.ts";
 import { type BackOff, backOffCeilingMs, backOffMs, retryDelayMs } from "./back-off.ts";
 

@@ -1,15 +1,14 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
-import { createListWatch, type ListWatch } from "../kube/list-watch.ts";
 import { describeType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
-import { type Delta, ResourceCache } from "../kube/resource-cache.ts";
+import type { Delta, ResourceCache } from "../kube/resource-cache.ts";
 import type { Controller, Watch } from "./controller.ts";
 import { DueTimes } from "./due-times.ts";
-import type { HealthSource, HealthState } from "./health.ts";
-import type { WatchObserver, WatchProbe } from "./metrics.ts";
+import type { HealthSource } from "./health.ts";
 import { type QueueObserver, WorkQueue } from "./queue.ts";
+import type { WatchedSource, WatchedSources } from "./watched-source.ts";
 import { type WorkerObserver, Workers } from "./workers.ts";
 
 export interface ControllerUnitOptions {
@@ -22,13 +21,8 @@ export interface ControllerUnitOptions {
   readonly workers: number;
   /** Asked before every key: a process that was paused finds out here that somebody else leads by now. */
   readonly mayWork: () => boolean;
-  /** A watch may have become complete. */
-  readonly onWatchChanged: () => void;
-  readonly observers: {
-    readonly queue: QueueObserver;
-    readonly workers: WorkerObserver;
-    readonly watch: (probe: WatchProbe) => WatchObserver;
-  };
+  readonly sources: WatchedSources;
+  readonly observers: { readonly queue: QueueObserver; readonly workers: WorkerObserver };
 }
 
 /** So many lanes may be full at a time, before those in the others have to wait. */
@@ -36,12 +30,11 @@ const FULL_LANES = 8;
 
 interface Watched {
   readonly watch: Watch;
-  readonly cache: ResourceCache<unknown>;
-  readonly listWatch: ListWatch;
+  readonly source: WatchedSource;
 }
 
 /**
- * One controller at work: its watches with their caches, its queue, due times and workers. Until `begin`, changes go into
+ * One controller at work: its watches, its queue, due times and workers. Until `begin`, changes go into
  * the caches alone, because a standby may stand by for weeks and its queue would grow all that time; `begin` then asks
  * once for everything there is. Must not: know why it may work or not, or what a reconcile does.
  */
@@ -66,9 +59,9 @@ export class ControllerUnit {
     this.#watched = controller.watches.map((watch) => this.#follow(watch));
     const cacheOf = <R>(watch: Watch<R>): ResourceCache<R> => {
       const watched = this.#watched.find((candidate) => candidate.watch === watch);
-      if (!watched) throw new RangeError(`${controller.name} does not watch ${describeType(watch.type)}`);
-      // Filled with what this very watch records.
-      return watched.cache as ResourceCache<R>;
+      if (!watched) throw new RangeError(`${controller.name} does not watch ${describeType(watch.source.type)}`);
+      // Filled with what the source of this very watch records.
+      return watched.source.cache as ResourceCache<R>;
     };
     this.#workers = new Workers({
       queue: this.#queue,
@@ -85,27 +78,16 @@ export class ControllerUnit {
 
   /** Every watch knows the state of the world, or knows that its kind is not served. */
   isReady(): boolean {
-    return this.#watched.every(({ listWatch }) => listWatch.state().ready);
-  }
-
-  /** Keeps the caches up with the server until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#watched.map(({ listWatch }) => listWatch.run(signal)));
-  }
-
-  /** The kind of this CRD (`plural.group`) may have come into being. */
-  poke(definition: string): void {
-    for (const { watch, listWatch } of this.#watched) {
-      if (`${watch.type.plural}.${watch.type.group}` === definition) listWatch.poke();
-    }
+    return this.#watched.every(({ source }) => source.isReady());
   }
 
   /** Starts the work, with everything that is in the caches; once, however often it is called. */
   begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    for (const { watch, cache } of this.#watched) {
-      for (const entry of cache.entries()) this.#ask(watch, { type: "added", key: entry.key, via: "refresh", entry });
+    for (const { watch, source } of this.#watched) {
+      for (const entry of source.cache.entries())
+        this.#ask(watch, { type: "added", key: entry.key, via: "refresh", entry });
     }
     this.#workers.start();
   }
@@ -116,56 +98,17 @@ export class ControllerUnit {
     await this.#workers.stop();
   }
 
-  readiness(): readonly HealthSource[] {
-    const { name } = this.#options.controller;
-    return this.#watched.map(({ watch, listWatch }) => ({
-      name: `watch of ${describeType(watch.type)} for ${name}`,
-      state: () => stateOf(listWatch),
-    }));
-  }
-
   liveness(): HealthSource {
     return { name: `workers of ${this.#options.controller.name}`, state: () => this.#workers.state() };
   }
 
   #follow(watch: Watch): Watched {
-    const { kube, clock, random, controller } = this.#options;
-    const kind = describeType(watch.type);
-    const cache = new ResourceCache<unknown>(watch.indexes && { indexes: watch.indexes });
-    const listWatch: ListWatch = createListWatch({
-      kube,
-      clock,
-      random,
-      type: watch.type,
-      logger: this.#logger,
-      cache,
-      transform: (object) => watch.record(object),
-      ...(watch.selection && { selection: watch.selection }),
-      ...(watch.metadataOnly && { metadataOnly: true }),
-      onDelta: (delta) => {
-        observer.event(delta.type);
-        if (this.#hasBegun) this.#ask(watch, delta, isSynced);
-      },
-      onSynced: () => {
-        isSynced = true;
-        this.#logger.info("watching", { kind, objects: cache.size });
-        this.#options.onWatchChanged();
-      },
-      observer: {
-        onRestart: (reason) => observer.restarted(reason),
-        onServed: (isServed) => {
-          const what = isServed
-            ? "the kind is installed"
-            : "the kind is not installed; it is picked up when it appears";
-          this.#logger.info(what, { kind });
-          this.#options.onWatchChanged();
-        },
-      },
+    const { controller, sources } = this.#options;
+    const source = sources.of(watch.source);
+    source.share(controller.name, (delta, isNews) => {
+      if (this.#hasBegun) this.#ask(watch, delta, isNews);
     });
-    let isSynced = false;
-    const state = (): { ready: boolean; objects: number } => ({ ready: stateOf(listWatch).ready, objects: cache.size });
-    const observer = this.#options.observers.watch({ controller: controller.name, kind, state });
-    return { watch, cache, listWatch };
+    return { watch, source };
   }
 
   /** What was there before, nobody asked for just now; what changes while we look, somebody probably did. */
@@ -174,16 +117,7 @@ export class ControllerUnit {
       const isWish = isNews && (watch.isWish?.(delta) ?? true);
       for (const key of watch.keysOf(delta)) this.#queue.add(key, isWish ? "person" : "drift");
     } catch (error) {
-      this.#logger.error("a change could not be turned into keys", { kind: describeType(watch.type), error });
+      this.#logger.error("a change could not be turned into keys", { kind: describeType(watch.source.type), error });
     }
   }
-}
-
-function stateOf(watch: ListWatch): HealthState {
-  const { synced, served, stale, objects, trouble } = watch.state();
-  const why = trouble === undefined ? "" : ` (${trouble})`;
-  if (served && !synced) return { ready: false, reason: `the first list is not complete${why}` };
-  if (stale) return { ready: false, reason: `no sign of life from the server${why}` };
-  if (!served) return { ready: true, reason: "the kind is not installed; it is picked up when it appears" };
-  return { ready: true, reason: `${objects} objects` };
 }

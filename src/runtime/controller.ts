@@ -22,14 +22,20 @@ export interface Controller {
   readonly createReconcile: (context: ControllerContext) => Reconcile;
 }
 
-export interface Watch<R = unknown> {
+/** What is looked at, and what is kept of it. Controllers that name the very same source share its watch and its cache. */
+export interface Source<R = unknown> {
   readonly type: ResourceType;
   readonly selection?: Selection;
   readonly metadataOnly?: boolean;
-  /** What of an object is kept in the cache; as little as the reconcile needs. */
+  /** What of an object is kept in the cache; as little as the reconciles need. */
   record(object: KubeObject): R;
   /** The values under which records can be found, by the name of the index. */
-  readonly indexes?: Readonly<Record<string, WatchIndexer<R>>>;
+  readonly indexes?: Readonly<Record<string, SourceIndexer<R>>>;
+}
+
+/** What a source is to one controller. */
+export interface Watch<R = unknown> {
+  readonly source: Source<R>;
   /** The keys that a change concerns. */
   keysOf(delta: Delta<R>): readonly string[];
   /**
@@ -39,8 +45,8 @@ export interface Watch<R = unknown> {
   isWish?(delta: Delta<R>): boolean;
 }
 
-/** A method's type, so that a list can hold watches of different records: each is only ever given its own. */
-type WatchIndexer<R> = { of(record: R): readonly string[] }["of"];
+/** A method's type, so that a list can hold sources of different records: each is only ever given its own. */
+type SourceIndexer<R> = { of(record: R): readonly string[] }["of"];
 
 export interface ControllerContext {
   readonly kube: Kube;

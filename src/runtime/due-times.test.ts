@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { silentLogger } from "../base/logger.ts";
 import { ManualClock } from "../base/manual-clock.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { DueTimes, jitter } from "./due-times.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../base/properties.fixture.ts";
 import { LaneHeap } from "./lane-heap.ts";
 
 test("whoever stands in a lane that is shut is passed over, and comes in turn when it is opened", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import type { LogLevel } from "../base/logger.ts";
 import { ManualClock } from "../base/manual-clock.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { Redacted } from "../base/redacted.ts";
 import { createLogWriter, type LogFormat } from "./log-writer.ts";
 

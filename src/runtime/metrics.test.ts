@@ -22,7 +22,10 @@ test("observers feed the metrics, by controller and kind", async () => {
   leader.renewed(12);
   leader.renewFailed("Unavailable");
   let state = { ready: false, objects: 9 };
-  const watch = metrics.watchObservers()({ controller: "btp", kind: "Secret", state: () => state });
+  const watch = metrics.watchObservers()({
+    labels: () => ({ controllers: "btp,cloudfoundry", kind: "Secret", selector: "a=b" }),
+    state: () => state,
+  });
   watch.event("added");
   watch.restarted("expired");
   await metrics.render();
@@ -41,10 +44,10 @@ test("observers feed the metrics, by controller and kind", async () => {
     "keyturn_leader 1",
     "keyturn_leader_changes_total 1",
     'keyturn_leader_renew_failures_total{code="Unavailable"} 1',
-    'keyturn_watch_events_total{controller="btp",kind="Secret",type="added"} 1',
-    'keyturn_watch_restarts_total{controller="btp",kind="Secret",reason="expired"} 1',
-    'keyturn_watch_cached_objects{controller="btp",kind="Secret"} 7',
-    'keyturn_watch_ready{controller="btp",kind="Secret"} 1',
+    'keyturn_watch_events_total{controllers="btp,cloudfoundry",kind="Secret",selector="a=b",type="added"} 1',
+    'keyturn_watch_restarts_total{controllers="btp,cloudfoundry",kind="Secret",selector="a=b",reason="expired"} 1',
+    'keyturn_watch_cached_objects{controllers="btp,cloudfoundry",kind="Secret",selector="a=b"} 7',
+    'keyturn_watch_ready{controllers="btp,cloudfoundry",kind="Secret",selector="a=b"} 1',
   ];
   const lines = text.split("\n");
   for (const line of expected) assert.ok(lines.includes(line), `${line}\nin\n${text}`);

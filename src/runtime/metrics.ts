@@ -22,10 +22,18 @@ export interface WatchObserver {
   restarted(reason: string): void;
 }
 
+/** Whom a watch serves, and what it looks at. */
+export interface WatchLabels {
+  /** By name, separated by commas: they share it. */
+  readonly controllers: string;
+  readonly kind: string;
+  /** By labels or fields; empty when it is all of the kind. */
+  readonly selector: string;
+}
+
 /** A watch as it is now: asked when somebody looks, so that no gauge shows what was true once. */
 export interface WatchProbe {
-  readonly controller: string;
-  readonly kind: string;
+  readonly labels: () => WatchLabels;
   readonly state: () => { readonly ready: boolean; readonly objects: number };
 }
 
@@ -101,11 +109,10 @@ export class Metrics {
   watchObservers(): (probe: WatchProbe) => WatchObserver {
     const { events, restarts, probes } = this.#watch;
     return (probe) => {
-      const { controller, kind } = probe;
       probes.add(probe);
       return {
-        event: (type) => events.inc({ controller, kind, type }),
-        restarted: (reason) => restarts.inc({ controller, kind, reason }),
+        event: (type) => events.inc({ ...probe.labels(), type }),
+        restarted: (reason) => restarts.inc({ ...probe.labels(), reason }),
       };
     };
   }
@@ -193,16 +200,18 @@ const leaderMetrics = (registry: Registry) => ({
   }),
 });
 
+const WATCH_LABELS: (keyof WatchLabels)[] = ["controllers", "kind", "selector"];
+
 function watchMetrics(registry: Registry) {
   const probes = new Set<WatchProbe>();
   const gauge = (name: string, help: string, read: (state: ReturnType<WatchProbe["state"]>) => number): void => {
-    const made: Gauge<"controller" | "kind"> = new Gauge({
+    const made: Gauge<keyof WatchLabels> = new Gauge({
       name,
       help,
-      labelNames: ["controller", "kind"],
+      labelNames: WATCH_LABELS,
       registers: [registry],
       collect: () => {
-        for (const { controller, kind, state } of probes) made.set({ controller, kind }, read(state()));
+        for (const { labels, state } of probes) made.set({ ...labels() }, read(state()));
       },
     });
   };
@@ -215,13 +224,13 @@ function watchMetrics(registry: Registry) {
     events: new Counter({
       name: "keyturn_watch_events_total",
       help: "Changes that watches delivered.",
-      labelNames: ["controller", "kind", "type"],
+      labelNames: [...WATCH_LABELS, "type"],
       registers: [registry],
     }),
     restarts: new Counter({
       name: "keyturn_watch_restarts_total",
       help: "Watch connections that had to be made again, by reason.",
-      labelNames: ["controller", "kind", "reason"],
+      labelNames: [...WATCH_LABELS, "reason"],
       registers: [registry],
     }),
   };

@@ -50,8 +50,8 @@ const definitions: ResourceType = {
 };
 
 const record = ({ metadata }: KubeObject): number => metadata.generation ?? 0;
-const widgetWatch: Watch = { type: widgets, record, keysOf: ({ key }) => [key] };
-const gadgetWatch: Watch = { type: gadgets, record, keysOf: () => [] };
+const widgetWatch: Watch = { source: { type: widgets, record }, keysOf: ({ key }) => [key] };
+const gadgetWatch: Watch = { source: { type: gadgets, record }, keysOf: () => [] };
 
 export interface Cluster {
   readonly clock: ManualClock;

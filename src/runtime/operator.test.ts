@@ -146,7 +146,9 @@ describe("leadership", () => {
     assert.deepEqual(standby.reconciled, []);
     assert.equal(isReady(standby), true, reasons(standby));
     assert.equal(
-      await standby.metric('keyturn_watch_cached_objects{controller="test",kind="Widget.test.keyturn.dev"}'),
+      await standby.metric(
+        'keyturn_watch_cached_objects{controllers="test",kind="Widget.test.keyturn.dev",selector=""}',
+      ),
       "1",
     );
     const depth = [
@@ -333,12 +335,18 @@ describe("an API server that is away", () => {
     await cluster.clock.advance(MINUTE);
     assert.equal(isReady(running), false);
     assert.match(reasons(running), /no sign of life from the server/);
-    assert.equal(await running.metric('keyturn_watch_ready{controller="test",kind="Widget.test.keyturn.dev"}'), "0");
+    assert.equal(
+      await running.metric('keyturn_watch_ready{controllers="test",kind="Widget.test.keyturn.dev",selector=""}'),
+      "0",
+    );
     assert.equal(lines(running, /cannot watch/).length, 3, "one line for each watch, that of CRDs included");
     running.faults.plan = () => undefined;
     await cluster.clock.advance(MINUTE);
     assert.equal(isReady(running), true, reasons(running));
-    assert.equal(await running.metric('keyturn_watch_ready{controller="test",kind="Widget.test.keyturn.dev"}'), "1");
+    assert.equal(
+      await running.metric('keyturn_watch_ready{controllers="test",kind="Widget.test.keyturn.dev",selector=""}'),
+      "1",
+    );
     assert.deepEqual(running.reconciled, ["one", "two"]);
     assert.ok(lines(running, /in contact again/, "info").length > 0);
     await running.stop();

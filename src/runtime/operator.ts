@@ -11,6 +11,7 @@ import { HealthChecks, type Heartbeat, startHeartbeat } from "./health.ts";
 import { LeaderElector } from "./leader-election.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Shutdown } from "./shutdown.ts";
+import { WatchedSources } from "./watched-source.ts";
 
 /**
  * The running operator: the controllers, who may work when. Watches run from the start, so that a standby knows the world
@@ -45,6 +46,7 @@ export class Operator {
   readonly #options: OperatorOptions;
   readonly #watching = new AbortController();
   readonly #electing = new AbortController();
+  readonly #sources: WatchedSources;
   readonly #units: readonly ControllerUnit[];
   readonly #definitions: ListWatch;
   readonly #heartbeat: Heartbeat;
@@ -59,14 +61,13 @@ export class Operator {
     this.#options = options;
     this.#heartbeat = startHeartbeat({ clock: options.clock });
     this.#elector = this.#createElector();
+    this.#sources = this.#createSources();
     this.#units = this.#createUnits();
     this.#definitions = this.#createDefinitionWatch();
     this.liveness.add(this.#heartbeat);
     if (this.#elector) this.readiness.add(this.#elector);
-    for (const unit of this.#units) {
-      this.liveness.add(unit.liveness());
-      for (const source of unit.readiness()) this.readiness.add(source);
-    }
+    for (const unit of this.#units) this.liveness.add(unit.liveness());
+    for (const source of this.#sources.all()) this.readiness.add(source.readiness());
   }
 
   /** Resolves once every controller's watches know the state of the world, or know that their kind is not served. */
@@ -76,7 +77,10 @@ export class Operator {
 
   start(): void {
     const { signal } = this.#watching;
-    this.#running = Promise.all([this.#definitions.run(signal), ...this.#units.map((unit) => unit.run(signal))]);
+    this.#running = Promise.all([
+      this.#definitions.run(signal),
+      ...this.#sources.all().map((source) => source.run(signal)),
+    ]);
     if (this.#elector) this.#electionEnded = this.#elector.run(this.#electing.signal);
     else this.#leadAlone(true);
     this.#beginWhereReady();
@@ -113,16 +117,20 @@ export class Operator {
     });
   }
 
+  #createSources(): WatchedSources {
+    const { kube, clock, random, logger, metrics } = this.#options;
+    const onWatchChanged = (): void => this.#watchChanged();
+    return new WatchedSources({ kube, clock, random, logger, onWatchChanged, observe: metrics.watchObservers() });
+  }
+
   #createUnits(): readonly ControllerUnit[] {
     const { kube, clock, random, logger, metrics, controllers, workersPerController: workers = 32 } = this.#options;
     const queue = metrics.queueObservers();
     const worker = metrics.workerObservers();
-    const watch = metrics.watchObservers();
     const mayWork = (): boolean => this.#elector?.isLeader() ?? true;
-    const onWatchChanged = (): void => this.#watchChanged();
     return controllers.map((controller) => {
-      const observers = { queue: queue(controller.name), workers: worker(controller.name), watch };
-      const common = { kube, clock, random, logger, workers, mayWork, onWatchChanged };
+      const observers = { queue: queue(controller.name), workers: worker(controller.name) };
+      const common = { kube, clock, random, logger, workers, mayWork, sources: this.#sources };
       return new ControllerUnit({ ...common, controller, observers });
     });
   }
@@ -141,7 +149,7 @@ export class Operator {
       transform: () => undefined,
       onDelta: ({ type, key }) => {
         if (type === "deleted") return;
-        for (const unit of this.#units) unit.poke(key);
+        for (const source of this.#sources.all()) source.poke(key);
       },
     });
   }

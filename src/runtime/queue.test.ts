@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { after, backoff, never, type RetryRule } from "../base/errors.ts";
 import { ManualClock } from "../base/manual-clock.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { seededRandom } from "../base/random.ts";
 import { type Priority, type Work, WorkQueue, type WorkQueueOptions } from "./queue.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { backoff, KeyturnError } from "../base/errors.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { Redacted } from "../base/redacted.ts";
 import { isSecretKey, redact, redactFields, redactText } from "./redaction.ts";
 

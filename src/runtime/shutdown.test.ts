@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import type { LogFields, Logger } from "../base/logger.ts";
 import { ManualClock, settle } from "../base/manual-clock.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { Shutdown } from "./shutdown.ts";
 
 function newShutdown(totalMs?: number) {

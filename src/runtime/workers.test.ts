@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { after, backoff, KeyturnError, never, type RetryRule } from "../base/errors.ts";
 import type { LogFields, Logger } from "../base/logger.ts";
 import { ManualClock, settle } from "../base/manual-clock.ts";
+import { fc } from "../base/properties.fixture.ts";
 import { integerBetween, seededRandom } from "../base/random.ts";
 import { Conflict } from "../kube/errors.ts";
 import { DueTimes } from "./due-times.ts";

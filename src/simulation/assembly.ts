@@ -108,7 +108,7 @@ function assembleParent(plain: WatchedFamily, common: Parts): Reconcile {
   const kube = parents.kube?.(common.kube, process) ?? common.kube;
   const parts = { ...common, kube };
   const { kind, children } = family;
-  const { record } = childWatch(kind, children);
+  const { record } = childWatch(kind, children).source;
   const secretVersion = (child: KubeObject): string | undefined => {
     const address = children.secretOf(child);
     return address && watch.publishedVersion(address);

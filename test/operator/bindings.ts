@@ -14,7 +14,7 @@ const bindings: ResourceType = {
   namespaced: false,
 };
 
-const ofBindings = `controller="btp",kind="${bindings.kind}.${bindings.group}"`;
+const ofBindings = `controllers="btp",kind="${bindings.kind}.${bindings.group}",selector=""`;
 
 interface ConditionedObject extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly reason: string }[] };

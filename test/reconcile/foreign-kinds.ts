@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../src/base/clock.ts";
 import { formatInstant } from "../../src/base/instant.ts";
-import { AlreadyExists } from "../../src/kube/errors.ts";
-import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
+import { AlreadyExists, NotFound } from "../../src/kube/errors.ts";
+import { apiVersionOf, type KubeObject, type ObjectRef, type ResourceType } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { customResourceDefinitions } from "../conformance/kinds.ts";
@@ -153,7 +153,26 @@ export class ForeignControllers {
     } catch (error) {
       if (!(error instanceof AlreadyExists)) throw error;
     }
-    await this.condition(type, object, { status: "True", reason: isCertificate ? "Ready" : "SecretSynced" });
+    if (await this.#isGone(type, object)) await this.#remove(secretType, { namespace, name: secretName });
+    else await this.condition(type, object, { status: "True", reason: isCertificate ? "Ready" : "SecretSynced" });
+  }
+
+  /** What was listed may have gone since, with all that is its own: what is made for it then nobody would remove. */
+  async #isGone(type: ResourceType, { metadata: { namespace = "", name, uid } }: KubeObject): Promise<boolean> {
+    try {
+      return (await this.#kube.get(type, { namespace, name })).metadata.uid !== uid;
+    } catch (error) {
+      if (error instanceof NotFound) return true;
+      throw error;
+    }
+  }
+
+  async #remove(type: ResourceType, ref: ObjectRef): Promise<void> {
+    try {
+      await this.#kube.delete(type, ref);
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+    }
   }
 
   /** Says how an object is, once. */

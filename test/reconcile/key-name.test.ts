@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../src/base/properties.fixture.ts";
 import { isKeyName, keyName, mentionsKeyName } from "../../src/reconcile/managed/key-name.ts";
 
 const owner = fc.record({ uid: fc.uuid(), sequence: fc.nat() });

@@ -4,7 +4,7 @@ import { target } from "./harness.ts";
 import { randomKills } from "./random-kills.ts";
 
 /** `npm run prove:kill` in small: the same code, on either server. */
-const { kills, each } = target.name === "real" ? { kills: 25, each: 6 } : { kills: 5, each: 2 };
+const { kills, each } = target.name === "real" ? { kills: 25, each: 6 } : { kills: 3, each: 2 };
 
 test(`kill -9 at random moments of rotations, ${kills} times, on the ${target.name} server: nothing is left behind or stands still`, {
   timeout: 400_000,

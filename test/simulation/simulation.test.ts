@@ -34,21 +34,21 @@ test("every story of every family ends well when nothing goes wrong, in every cl
 });
 
 test("a sample of all single disturbances at every call of every story", async () => {
-  const sample = { climates: ["calm"], every: 1499 };
+  const sample = { climates: ["calm"], every: 3001 };
   const { found, count } = await findings((exploration) => exploreSingles({ ...exploration, ...sample }));
   assert.equal(told(found), "");
-  assert.ok(count >= 350, `${count} schedules`);
+  assert.ok(count >= 150, `${count} schedules`);
 });
 
 test("a sample of all pairs of crashes and lost answers at writing calls", async () => {
-  const sample = { climates: ["asynchronous"], every: 17 };
+  const sample = { climates: ["asynchronous"], every: 41 };
   const { found, count } = await findings((exploration) => explorePairs({ ...exploration, ...sample }));
   assert.equal(told(found), "");
   assert.ok(count >= 150, `${count} schedules`);
 });
 
 test("schedules drawn from fixed seeds", async () => {
-  const seeds = Array.from({ length: 250 }, (_, index) => 10_000 + index);
+  const seeds = Array.from({ length: 120 }, (_, index) => 10_000 + index);
   const { found, count } = await findings((exploration) => exploreSeeds(exploration, seeds));
   assert.equal(told(found), "");
   assert.equal(count, seeds.length);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import { createPaint } from "./paint.ts";
 import { table } from "./table.ts";
 import { moment, relative, shortLength } from "./when.ts";

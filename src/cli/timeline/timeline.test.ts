@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { formatDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { formatInstant } from "../../base/instant.ts";
+import { fc } from "../../base/properties.fixture.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../../reconcile/managed-kinds.ts";

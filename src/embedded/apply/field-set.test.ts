@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import type { JsonObject } from "../json.ts";
 import { decodeFieldsV1, FieldSet } from "./field-set.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import { asObject, asObjects } from "../kinds/json-fields.ts";
 import { conditionOf } from "./conditions.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { parse } from "yaml";
+import { fc } from "../../base/properties.fixture.ts";
 import { createTestingServer } from "./api-server.fixture.ts";
 
 // Words that lead deep into the server, mixed with anything at all.
@@ -114,6 +114,18 @@ function checkForm(contentType: string, status: number, text: string): void {
   assert.deepEqual([value.kind, value.status, value.code], ["Status", "Failure", status]);
   assert.equal(typeof value.message, "string");
 }
+
+test("an envelope that cannot even be written down as text is refused", async () => {
+  const server = createTestingServer();
+  for (const field of ["kind", "apiVersion"]) {
+    for (const value of [{ toString: false }, [], 1, true]) {
+      const path = "/api/v1/namespaces/default/configmaps";
+      const answer = await server.json("POST", path, { body: { metadata: { name: "b" }, [field]: value } });
+      assert.equal(answer.status, 400);
+      assert.match(String(answer.body.message), new RegExp(`cannot unmarshal .* field \\.${field} of type string`));
+    }
+  }
+});
 
 test("any request at all gets an answer in a known form, and none is the server's own fault", async () => {
   const server = createTestingServer();

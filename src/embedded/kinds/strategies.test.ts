@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import { World } from "../controllers/world.fixture.ts";
 import { type JsonObject, jsonEquals, jsonOf } from "../json.ts";

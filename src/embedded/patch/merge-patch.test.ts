@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import { StatusError } from "../status-error.ts";
 import { applyMergePatch } from "./merge-patch.ts";

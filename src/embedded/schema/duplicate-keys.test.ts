@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import { findDuplicateKeys, MAX_JSON_DEPTH } from "./duplicate-keys.ts";
 
 /** [JSON, what Kubernetes 1.36 said is duplicate in it] */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import { ProviderError } from "../provider-error.ts";
 import { isRecord, parseRecord } from "../rest/wire.ts";
 import { connect, instance, page, shown, verbs } from "./scripted.fixture.ts";

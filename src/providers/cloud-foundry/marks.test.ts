@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import type { Marks } from "../contract.ts";
 import { decodeMarks, encodeMarks, isTouched, markChange, markSelector } from "./marks.ts";
 import { checkedMetadata } from "./metadata.ts";

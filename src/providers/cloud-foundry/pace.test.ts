@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import { lookAgainMs } from "./pace.ts";
 
 /** When looks fall, from the beginning of a job. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
 const now = Date.UTC(2024, 10, 11, 14, 59, 3);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import type { OutsideKey } from "../contract.ts";
 import { isRecord } from "../rest/wire.ts";
 import { decodeBinding, decodeOperation, decodePage, isBindingId, keyOf, parseOperationAddress } from "./binding.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import fc from "fast-check";
 import { ManualClock } from "../../base/manual-clock.ts";
+import { fc } from "../../base/properties.fixture.ts";
 import { Redacted } from "../../base/redacted.ts";
 import type { Connection, CreateRequest, Marks } from "../contract.ts";
 import { ProviderError } from "../provider-error.ts";

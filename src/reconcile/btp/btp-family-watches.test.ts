@@ -26,7 +26,7 @@ const entryOf = <R>(watch: Watch<R>, key: string, object: KubeObject): Entry<R> 
   key,
   uid: "uid-1",
   resourceVersion: "1",
-  record: watch.record(object),
+  record: watch.source.record(object),
 });
 
 /** What the watch asks for when an object comes, changes or goes. */
@@ -74,13 +74,13 @@ test("a binding is found by its ProviderConfig and by the instance that it refer
   for (const [forProvider, instance, reason] of table) {
     const entry = entryOf(watch, "orders", binding({ forProvider: { name: "x", ...forProvider } }));
     assert.equal(entry.record.instance, instance, reason);
-    assert.deepEqual(watch.indexes?.config?.(entry.record), ["default"], reason);
-    assert.deepEqual(watch.indexes?.instance?.(entry.record), instance === undefined ? [] : [instance], reason);
+    assert.deepEqual(watch.source.indexes?.config?.(entry.record), ["default"], reason);
+    assert.deepEqual(watch.source.indexes?.instance?.(entry.record), instance === undefined ? [] : [instance], reason);
   }
 });
 
 test("what metrics tell of a binding: dates, retired keys, and whether all is well", () => {
-  const { record } = managedWatch(family);
+  const { record } = managedWatch(family).source;
   const createdDate = "2026-01-01T00:00:00Z";
   const at = Date.parse(createdDate);
   const atProvider = { id: "k-1", name: "n", createdDate };
@@ -106,7 +106,7 @@ test("what metrics tell of a binding: dates, retired keys, and whether all is we
 
 test("a published Secret asks for its binding, and for nobody when its owner is of another kind", () => {
   const watch = publishedWatch(family.kind);
-  assert.deepEqual([watch.selection?.labelSelector, watch.metadataOnly], ["keyturn.dev/owner-uid", true]);
+  assert.deepEqual([watch.source.selection?.labelSelector, watch.source.metadataOnly], ["keyturn.dev/owner-uid", true]);
   const secret = (ownerKind: string): KubeObject => ({
     apiVersion: "v1",
     kind: "Secret",
@@ -121,15 +121,8 @@ test("a published Secret asks for its binding, and for nobody when its owner is 
     },
   });
   const { record } = entryOf(watch, "shop/orders", secret("ServiceBinding"));
-  assert.deepEqual(record, {
-    address: { namespace: "shop", name: "orders" },
-    uid: "uid-s",
-    resourceVersion: "7",
-    keyId: "k-1",
-    ownerUid: "uid-1",
-    owner: "orders-binding",
-  });
-  assert.deepEqual(watch.indexes?.owner?.(record), ["uid-1"]);
+  assert.deepEqual(record, { keyId: "k-1", ownerUid: "uid-1", owners: "ServiceBinding/orders-binding" });
+  assert.deepEqual(watch.source.indexes?.owner?.(record), ["uid-1"]);
   assert.deepEqual(keys(watch, "shop/orders", undefined, secret("ServiceBinding")), ["orders-binding"]);
   assert.deepEqual(keys(watch, "shop/orders", secret("ServiceBinding"), undefined), ["orders-binding"]);
   assert.deepEqual(keys(watch, "shop/orders", undefined, secret("Other")), []);
@@ -147,12 +140,19 @@ test("configurations, their Secrets and instances ask for all who use them", () 
   const whole = config({ namespace: "default", name: "sm" });
   assert.deepEqual(keys(configs, "default", undefined, whole), [configKey("default"), "user-of-default"]);
   assert.deepEqual(keys(configs, "default", whole, undefined), [configKey("default"), "user-of-default"]);
-  assert.deepEqual(configs.indexes?.secret?.(configs.record(whole)), ["default/sm"]);
+  assert.deepEqual(configs.source.indexes?.secret?.(configs.source.record(whole)), ["default/sm"]);
   for (const broken of [undefined, {}, { name: "sm" }, { namespace: "", name: "sm" }]) {
-    assert.deepEqual(configs.indexes?.secret?.(configs.record(config(broken))), [], JSON.stringify(broken));
+    assert.deepEqual(
+      configs.source.indexes?.secret?.(configs.source.record(config(broken))),
+      [],
+      JSON.stringify(broken),
+    );
   }
   const secrets = credentialsWatch(family, users);
-  assert.deepEqual([secrets.selection?.labelSelector, secrets.metadataOnly], ["keyturn.dev/credentials-of=btp", true]);
+  assert.deepEqual(
+    [secrets.source.selection?.labelSelector, secrets.source.metadataOnly],
+    ["keyturn.dev/credentials-of=btp", true],
+  );
   assert.deepEqual(keys(secrets, "default/sm", whole, undefined), ["user-of-default/sm"]);
   assert.deepEqual(keys(instanceWatch(family, users), "db", undefined, whole), ["user-of-db"]);
 });

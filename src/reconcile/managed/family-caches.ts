@@ -4,7 +4,7 @@ import type { SecretAddress } from "../../publish/secret-publisher.ts";
 import type { ConfigIndex } from "./config-keeper.ts";
 import { versionOf } from "./family-source.ts";
 import { ANY_INSTANCE, type ConfigRecord, type ManagedRecord } from "./family-watches.ts";
-import { ManagedCaches } from "./managed-caches.ts";
+import { addressOf, ManagedCaches } from "./managed-caches.ts";
 import type { PublishedRecord } from "./managed-watches.ts";
 
 /** What the watches of a family's controller know, as its parts ask for it; it may be behind. */
@@ -78,9 +78,4 @@ export class FamilyCaches extends ManagedCaches<ManagedRecord> implements Config
   usersOfInstance(name: string): readonly string[] {
     return [name, ANY_INSTANCE].flatMap((one) => this.resources.find("instance", one)).map(({ key }) => key);
   }
-}
-
-function addressOf(key: string): SecretAddress {
-  const slash = key.indexOf("/");
-  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

@@ -28,11 +28,13 @@ export const ANY_INSTANCE = "*";
 
 export function managedWatch(family: ManagedFamily): Watch<ManagedRecord> {
   return {
-    type: family.kind.type,
-    record: (object) => managedRecord(family, object),
-    indexes: {
-      config: ({ providerConfig: name }) => [name],
-      instance: ({ instance }) => (instance === undefined ? [] : [instance]),
+    source: {
+      type: family.kind.type,
+      record: (object) => managedRecord(family, object),
+      indexes: {
+        config: ({ providerConfig: name }) => [name],
+        instance: ({ instance }) => (instance === undefined ? [] : [instance]),
+      },
     },
     // A configuration hears of those who come and go: it stays as long as somebody needs it.
     keysOf: (delta) => {
@@ -49,9 +51,11 @@ export const configWatch = (
   family: ManagedFamily,
   usersOf: (name: string) => readonly string[],
 ): Watch<ConfigRecord> => ({
-  type: family.configType,
-  record: (config) => ({ secrets: secretsOf(family, config) }),
-  indexes: { secret: ({ secrets }) => secrets.map(keyOf) },
+  source: {
+    type: family.configType,
+    record: (config) => ({ secrets: secretsOf(family, config) }),
+    indexes: { secret: ({ secrets }) => secrets.map(keyOf) },
+  },
   keysOf: ({ key }) => [configKey(key), ...usersOf(key)],
 });
 
@@ -59,10 +63,12 @@ export const credentialsWatch = (
   family: ManagedFamily,
   usersOf: (secret: string) => readonly string[],
 ): Watch<undefined> => ({
-  type: secretType,
-  selection: { labelSelector: `${CREDENTIALS_LABEL}=${family.name}` },
-  metadataOnly: true,
-  record: () => undefined,
+  source: {
+    type: secretType,
+    selection: { labelSelector: `${CREDENTIALS_LABEL}=${family.name}` },
+    metadataOnly: true,
+    record: () => undefined,
+  },
   keysOf: ({ key }) => usersOf(key),
 });
 
@@ -70,8 +76,7 @@ export const instanceWatch = (
   family: ManagedFamily,
   usersOf: (name: string) => readonly string[],
 ): Watch<undefined> => ({
-  type: family.instances.type,
-  record: () => undefined,
+  source: { type: family.instances.type, record: () => undefined },
   keysOf: ({ key }) => usersOf(key),
 });
 

@@ -1,6 +1,6 @@
 import { keyOf } from "../../kube/objects.ts";
 import type { ResourceCache } from "../../kube/resource-cache.ts";
-import type { SecretAddress } from "../../publish/secret-publisher.ts";
+import type { MarkedSecret, SecretAddress } from "../../publish/secret-publisher.ts";
 import type { CredentialRecord, PublishedRecord } from "./managed-watches.ts";
 import type { Known } from "./rest.ts";
 
@@ -31,10 +31,18 @@ export abstract class ManagedCaches<R extends CredentialRecord = CredentialRecor
     return this.published.position;
   }
 
-  publishedOf(ownerUid: string): readonly PublishedRecord[] {
-    return this.published.find("owner", ownerUid).map(({ record }) => record);
+  publishedOf(ownerUid: string): readonly MarkedSecret[] {
+    return this.published.find("owner", ownerUid).map(({ key, uid, resourceVersion, record: { keyId } }) => {
+      return { address: addressOf(key), uid, resourceVersion, keyId };
+    });
   }
 
   readonly credentialViews = (): Iterable<R & { readonly key: string }> =>
     Array.from(this.resources.entries(), ({ key, record }) => ({ ...record, key }));
+}
+
+/** Of what a key with a namespace means. */
+export function addressOf(key: string): SecretAddress {
+  const slash = key.indexOf("/");
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

@@ -2,14 +2,8 @@ import { createHash } from "node:crypto";
 import { rotationInstant } from "../../engine/dates.ts";
 import type { KubeObject, ObjectMeta } from "../../kube/objects.ts";
 import type { Delta } from "../../kube/resource-cache.ts";
-import {
-  type MarkedSecret,
-  markedSecret,
-  ownerUidOf,
-  PUBLISHED_SELECTOR,
-  secretType,
-} from "../../publish/secret-publisher.ts";
-import type { Watch } from "../../runtime/controller.ts";
+import { keyIdOf, ownerUidOf, PUBLISHED_SELECTOR, secretType } from "../../publish/secret-publisher.ts";
+import type { Source, Watch } from "../../runtime/controller.ts";
 import type { ManagedKind } from "./managed-kind.ts";
 import { fieldsOf, itemsOf } from "./read-fields.ts";
 
@@ -24,10 +18,11 @@ export interface CredentialRecord {
   readonly wish: string;
 }
 
-export interface PublishedRecord extends MarkedSecret {
+export interface PublishedRecord {
   readonly ownerUid: string;
-  /** The key of the resource of that UID; undefined when it is of another kind. */
-  readonly owner: string | undefined;
+  /** Those that own it, each by kind and name, separated by spaces: mostly one. */
+  readonly owners: string;
+  readonly keyId: string | undefined;
 }
 
 /** What is kept of a managed resource of whatever kind: what metrics tell, and what is asked for. */
@@ -48,21 +43,39 @@ export function credentialRecord(kind: ManagedKind, object: KubeObject): Credent
 export const isWish = (delta: Delta<CredentialRecord>): boolean =>
   delta.type !== "updated" || delta.old.record.wish !== delta.entry.record.wish;
 
-/** Of the Secrets of all kinds; `usersOf` finds the resources that one concerns which is not their own. */
-export const publishedWatch = (
-  kind: ManagedKind,
-  usersOf: (secret: string) => readonly string[] = () => [],
-): Watch<PublishedRecord> => ({
+/** The Secrets of all kinds: there are many of them, and every controller looks at the same ones. */
+const published: Source<PublishedRecord> = {
   type: secretType,
   selection: { labelSelector: PUBLISHED_SELECTOR },
   metadataOnly: true,
-  record: ({ metadata }) => publishedRecord(kind, metadata),
+  record: ({ metadata }) => ({
+    ownerUid: ownerUidOf(metadata) ?? "",
+    owners: (metadata.ownerReferences ?? []).map(({ kind, name }) => ownerWord(kind, name)).join(" "),
+    keyId: keyIdOf(metadata),
+  }),
   indexes: { owner: ({ ownerUid }) => [ownerUid] },
+};
+
+/** `usersOf` finds the resources that one concerns which is not their own. */
+export const publishedWatch = (
+  { type }: ManagedKind,
+  usersOf: (secret: string) => readonly string[] = () => [],
+): Watch<PublishedRecord> => ({
+  source: published,
   keysOf: (delta) => {
-    const owners = recordsOf(delta).flatMap(({ owner }) => (owner === undefined ? [] : [owner]));
-    return [...owners, ...usersOf(delta.key)];
+    // What owns a Secret is in its namespace, or in none.
+    const within = type.namespaced ? delta.key.slice(0, delta.key.indexOf("/") + 1) : "";
+    const names = new Set(recordsOf(delta).flatMap(({ owners }) => namesOf(owners, type.kind)));
+    return [...Array.from(names, (name) => `${within}${name}`), ...usersOf(delta.key)];
   },
 });
+
+const ownerWord = (kind: string, name: string): string => `${kind}/${name}`;
+
+function namesOf(owners: string, kind: string): readonly string[] {
+  const start = ownerWord(kind, "");
+  return owners.split(" ").flatMap((owner) => (owner.startsWith(start) ? [owner.slice(start.length)] : []));
+}
 
 /** What a change is about: what was, what is, or both. */
 export function recordsOf<R>(delta: Delta<R>): readonly R[] {
@@ -89,11 +102,3 @@ const isTrue = (object: KubeObject, type: string): boolean =>
   itemsOf(fieldsOf(object.status).conditions).some(
     (condition) => condition.type === type && condition.status === "True",
   );
-
-function publishedRecord({ type }: ManagedKind, metadata: ObjectMeta): PublishedRecord {
-  const { ownerReferences = [], namespace } = metadata;
-  const owner = ownerReferences.find((one) => one.kind === type.kind);
-  // What owns a Secret is in its namespace, or in none.
-  const key = type.namespaced ? `${namespace}/${owner?.name}` : owner?.name;
-  return { ...markedSecret(metadata), ownerUid: ownerUidOf(metadata) ?? "", owner: owner && key };
-}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { ManualClock } from "../../base/manual-clock.ts";
+import { fc } from "../../base/properties.fixture.ts";
 import type { SecretAddress, SecretContent } from "../../publish/secret-publisher.ts";
 import type { Outcome } from "../../runtime/workers.ts";
 import { specWith } from "./managed-kind.fixture.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { ManualClock } from "../../base/manual-clock.ts";
+import { fc } from "../../base/properties.fixture.ts";
 import { StartLimiter } from "./start-limiter.ts";
 
 /** Whoever is told to wait comes back at that time, as the queue does. Returns who started when, in order. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import { deletionInstant } from "../../engine/dates.ts";
 import type { Policy, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import type { Marks } from "../../providers/contract.ts";
 import { matchesFilter } from "../../providers/mark-filter.ts";
 import { markMetadata, markPatch, markSelector, readMarks } from "./child-marks.ts";

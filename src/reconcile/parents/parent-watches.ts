@@ -15,18 +15,19 @@ export interface ChildRecord {
 }
 
 export const parentWatch = (kind: ManagedKind): Watch<CredentialRecord> => ({
-  type: kind.type,
-  record: (object) => credentialRecord(kind, object),
+  source: { type: kind.type, record: (object) => credentialRecord(kind, object) },
   keysOf: ({ key }) => [key],
   isWish,
 });
 
 export const childWatch = (kind: ManagedKind, children: WatchedChildren): Watch<ChildRecord> => ({
-  type: children.type,
-  record: (child) => ({ parents: parentsOf(kind, child), secret: children.secretOf(child) }),
-  indexes: {
-    parent: ({ parents }) => parents,
-    secret: ({ secret }) => (secret ? [keyOf(secret)] : []),
+  source: {
+    type: children.type,
+    record: (child) => ({ parents: parentsOf(kind, child), secret: children.secretOf(child) }),
+    indexes: {
+      parent: ({ parents }) => parents,
+      secret: ({ secret }) => (secret ? [keyOf(secret)] : []),
+    },
   },
   keysOf: concerned,
 });

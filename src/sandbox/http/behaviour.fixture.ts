@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import fc from "fast-check";
 import type { ManualClock } from "../../base/manual-clock.ts";
+import { fc } from "../../base/properties.fixture.ts";
 import type { SandboxRequest, SandboxResponse } from "./exchange.ts";
 import type { RequestCount } from "./request-log.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import { BindingStore } from "./binding-store.ts";
 import type { Criterion } from "./query.ts";
 import type { BindingRecord, Labels } from "./records.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../base/properties.fixture.ts";
 import { Refusal } from "./exchange.ts";
 import { meets, parseFieldQuery, parseLabelQuery } from "./query.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { customResources } from "../../../api/custom-resources.ts";
 import { foreignGroup } from "../../../api/keyturn/kind-rules.ts";
+import { fc } from "../../../base/properties.fixture.ts";
 import { compileRules } from "../../../embedded/schema/cel/compile-rule.ts";
 import type { ResourceType } from "../../../kube/objects.ts";
 import { isForbiddenGroup, kindOf, servedKind } from "./admissible-kind.ts";

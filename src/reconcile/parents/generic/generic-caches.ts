@@ -8,17 +8,18 @@ import { type RotationClassRules, readClass } from "./rotation-class-rules.ts";
 
 /** The watches of RotatingResources: they themselves, and their classes. No child, no Secret. */
 export const resourceWatch = (kind: ManagedKind): Watch<CredentialRecord> => ({
-  type: kind.type,
-  record: (object) => credentialRecord(kind, object),
-  // What is said to be the provider's configuration is the class.
-  indexes: { class: ({ providerConfig: name }) => [name] },
+  source: {
+    type: kind.type,
+    record: (object) => credentialRecord(kind, object),
+    // What is said to be the provider's configuration is the class.
+    indexes: { class: ({ providerConfig: name }) => [name] },
+  },
   keysOf: ({ key }) => [key],
   isWish,
 });
 
 export const classWatch = (usersOf: (name: string) => readonly string[]): Watch<RotationClassRules> => ({
-  type: rotationClass,
-  record: readClass,
+  source: { type: rotationClass, record: readClass },
   keysOf: ({ key }) => usersOf(key),
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { formatInstant } from "../../../base/instant.ts";
+import { fc } from "../../../base/properties.fixture.ts";
 import type { KubeObject } from "../../../kube/objects.ts";
 import { SpecProblem } from "../../managed/spec-problem.ts";
 import type { ChildHealth } from "../child-plan.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../base/properties.fixture.ts";
 import { SpecProblem } from "../../managed/spec-problem.ts";
 import { ensureOwnSecret, secretNameOf } from "./child-secret.ts";
 import { renderTemplate } from "./render-template.ts";

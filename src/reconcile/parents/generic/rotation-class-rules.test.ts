@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../base/properties.fixture.ts";
 import { type ClassUse, ensureAllowed, RotationNotAllowed, readClass } from "./rotation-class-rules.ts";
 
 const HOUR_MS = 3_600_000;

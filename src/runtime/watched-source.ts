@@ -1,0 +1,142 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import { createListWatch, type ListWatch } from "../kube/list-watch.ts";
+import { describeType } from "../kube/objects.ts";
+import type { Kube } from "../kube/port.ts";
+import { type Delta, ResourceCache } from "../kube/resource-cache.ts";
+import type { Source } from "./controller.ts";
+import type { HealthSource, HealthState } from "./health.ts";
+import type { WatchLabels, WatchObserver, WatchProbe } from "./metrics.ts";
+
+export interface WatchedSourceOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** A watch may have become complete, or its kind may have come or gone. */
+  readonly onWatchChanged: () => void;
+  readonly observe: (probe: WatchProbe) => WatchObserver;
+}
+
+/** Is told of every change, in order; `isNews` is false while the first list is taken in. */
+type Listener = (delta: Delta<unknown>, isNews: boolean) => void;
+
+/** A source that is kept up with the server, for all controllers that name it. */
+export class WatchedSource {
+  readonly source: Source;
+  readonly cache: ResourceCache<unknown>;
+  readonly #listWatch: ListWatch;
+  readonly #controllers: string[] = [];
+  readonly #listeners: Listener[] = [];
+  #labels: WatchLabels | undefined;
+  #isSynced = false;
+
+  constructor(source: Source, { kube, clock, random, logger, onWatchChanged, observe }: WatchedSourceOptions) {
+    this.source = source;
+    this.cache = new ResourceCache<unknown>(source.indexes && { indexes: source.indexes });
+    const kind = describeType(source.type);
+    const observer = observe({
+      labels: () => this.#label(),
+      state: () => ({ ready: this.state().ready, objects: this.cache.size }),
+    });
+    this.#listWatch = createListWatch({
+      kube,
+      clock,
+      random,
+      type: source.type,
+      logger,
+      cache: this.cache,
+      transform: (object) => source.record(object),
+      ...(source.selection && { selection: source.selection }),
+      ...(source.metadataOnly && { metadataOnly: true }),
+      onDelta: (delta) => {
+        observer.event(delta.type);
+        for (const listener of this.#listeners) listener(delta, this.#isSynced);
+      },
+      onSynced: () => {
+        this.#isSynced = true;
+        logger.info("watching", { ...this.#label(), objects: this.cache.size });
+        onWatchChanged();
+      },
+      observer: {
+        onRestart: (reason) => observer.restarted(reason),
+        onServed: (isServed) => {
+          logger.info(
+            isServed ? "the kind is installed" : "the kind is not installed; it is picked up when it appears",
+            { kind },
+          );
+          onWatchChanged();
+        },
+      },
+    });
+  }
+
+  /** Before it runs: whoever comes later has missed something. */
+  share(controller: string, listener: Listener): void {
+    this.#controllers.push(controller);
+    this.#listeners.push(listener);
+    this.#labels = undefined;
+  }
+
+  /** It knows the state of the world, or knows that its kind is not served. */
+  isReady(): boolean {
+    return this.#listWatch.state().ready;
+  }
+
+  /** Keeps the cache up with the server until the signal aborts. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#listWatch.run(signal);
+  }
+
+  /** The kind of this CRD (`plural.group`) may have come into being. */
+  poke(definition: string): void {
+    const { plural, group } = this.source.type;
+    if (`${plural}.${group}` === definition) this.#listWatch.poke();
+  }
+
+  readiness(): HealthSource {
+    const { controllers, kind, selector } = this.#label();
+    const what = selector === "" ? kind : `${kind} with ${selector}`;
+    return { name: `watch of ${what} for ${controllers}`, state: () => this.state() };
+  }
+
+  state(): HealthState {
+    const { synced, served, stale, objects, trouble } = this.#listWatch.state();
+    const why = trouble === undefined ? "" : ` (${trouble})`;
+    if (served && !synced) return { ready: false, reason: `the first list is not complete${why}` };
+    if (stale) return { ready: false, reason: `no sign of life from the server${why}` };
+    if (!served) return { ready: true, reason: "the kind is not installed; it is picked up when it appears" };
+    return { ready: true, reason: `${objects} objects` };
+  }
+
+  #label(): WatchLabels {
+    const { type, selection: { labelSelector, fieldSelector } = {} } = this.source;
+    this.#labels ??= {
+      controllers: this.#controllers.join(","),
+      kind: describeType(type),
+      selector: [labelSelector, fieldSelector].filter((one) => one !== undefined).join(","),
+    };
+    return this.#labels;
+  }
+}
+
+/** The sources of an operator, each watched once. */
+export class WatchedSources {
+  readonly #options: WatchedSourceOptions;
+  readonly #sources = new Map<Source, WatchedSource>();
+
+  constructor(options: WatchedSourceOptions) {
+    this.#options = options;
+  }
+
+  of(source: Source): WatchedSource {
+    const known = this.#sources.get(source) ?? new WatchedSource(source, this.#options);
+    this.#sources.set(source, known);
+    return known;
+  }
+
+  all(): readonly WatchedSource[] {
+    return [...this.#sources.values()];
+  }
+}
