@@ -17,6 +17,7 @@ const beneath = [
   "runtime",
   "providers",
   "publish",
+  "restart",
   "report",
   "reconcile",
   "install",
@@ -69,11 +70,12 @@ module.exports = {
     layer("providers", ["base"], "never Kubernetes, never each other"),
     layer("sandbox", ["base"], "stands in for systems that know nothing of us"),
     layer("publish", ["base", "kube"], "writes Secrets"),
+    layer("restart", ["base", "kube", "engine", "publish"], "pure: whom a change restarts, and when"),
     layer("report", ["base", "kube"], "conditions, events, metrics"),
     layer(
       "reconcile",
       // Of the embedded server only its CEL: what a resource says in it means the same as in a schema.
-      ["base", "api", "engine", "kube", "runtime", "providers", "publish", "report", "embedded/schema/cel"],
+      ["base", "api", "engine", "kube", "runtime", "providers", "publish", "restart", "report", "embedded/schema/cel"],
       "one folder per family of kinds; it wires, it does not decide",
     ),
     layer("install", ["base", "api", "kube"], "manifests are data"),

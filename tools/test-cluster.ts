@@ -27,6 +27,7 @@ const suites: readonly Suite[] = [
   { name: "install", files: ["test/install/manifests.test.ts"] },
   { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },
   { name: "rotation", files: rotationStories },
+  { name: "restart", files: ["test/restart/restart.test.ts"] },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
 ];
 

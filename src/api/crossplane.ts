@@ -81,12 +81,19 @@ export const managedResourceSpec: Readonly<Record<string, SchemaNode>> = {
   ),
 };
 
-/** The active key's columns that every managed kind shows, between its conditions and its age. */
-export const managedColumns = (frequencyPath: string): readonly Column[] => [
+/**
+ * The active key's columns that every managed kind shows, between its conditions and its age. A path finds one field: where
+ * the frequency may be called an interval as well, that is a column of its own.
+ */
+export const managedColumns = (
+  rotationPath: string,
+  { hasInterval = false }: { readonly hasInterval?: boolean } = {},
+): readonly Column[] => [
   { name: "Ready", type: "string", jsonPath: ".status.conditions[?(@.type=='Ready')].status" },
   { name: "Synced", type: "string", jsonPath: ".status.conditions[?(@.type=='Synced')].status" },
   { name: "External-Name", type: "string", jsonPath: ".metadata.annotations.crossplane\\.io/external-name" },
-  { name: "Frequency", type: "string", jsonPath: frequencyPath },
+  { name: "Frequency", type: "string", jsonPath: `${rotationPath}.frequency` },
+  ...(hasInterval ? [{ name: "Interval", type: "string", jsonPath: `${rotationPath}.interval` } as const] : []),
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
 ];
 
@@ -131,8 +138,9 @@ export function keyFields({ system, id, createdAt, retiredAt }: KeyNames): {
         deletionDate: instant("When it will be deleted."),
         overlap: text("How long it was promised to live on beside its successor."),
         cause: text("Why it was retired."),
+        heldFor: text("Who has not moved on from it, though its deletionDate has passed (revoke: AfterConsumers)."),
       }),
-      "Keys that are no longer published and live until their deletionDate.",
+      "Keys that are no longer published and live until their deletionDate, or longer while heldFor says for whom.",
     ),
   };
 }

@@ -1,5 +1,5 @@
 import { isNoLonger } from "./duration-rules.ts";
-import { duration, list, object, text } from "./schema.ts";
+import { duration, list, object, oneOf, text } from "./schema.ts";
 
 /**
  * `spec.rotation`, the same for every kind that rotates. What the API server can judge it refuses with a remedy; how
@@ -62,6 +62,13 @@ const frequency = duration("The age at which the active key is replaced by a new
 const windows = list(window, "Rotations that are due start only while one of these is open; none means always.", {
   maxItems: MAX_WINDOWS,
 });
+const revoke = oneOf(
+  "When a retired key is deleted: at its deletionDate, which is what happens when nothing is said, or not before every workload that has opted in to restarts has moved on from it as well.",
+  ["AtDeletionDate", "AfterConsumers"],
+);
+const maxHold = duration(
+  "With revoke: AfterConsumers, how long after its deletionDate a key is kept at most; 168h when nothing is said.",
+);
 const description = "When keys are replaced and removed. Without it there is one key, for ever.";
 
 const ttlIsRequired = isRequired(
@@ -78,7 +85,7 @@ const ttlIsNoShorter = (frequency: string) => ({
 });
 
 export const rotation = object(
-  { ttl, frequency, windows },
+  { ttl, frequency, windows, revoke, maxHold },
   {
     description,
     rules: [ttlIsRequired, isRequired("frequency", FREQUENCY_IS_REQUIRED), ttlIsNoShorter("self.frequency")],
@@ -87,7 +94,14 @@ export const rotation = object(
 
 /** The same, for kinds whose document calls the frequency an interval as well. */
 export const rotationOrInterval = object(
-  { ttl, frequency, interval: duration("Another word for frequency; only one of them may be there."), windows },
+  {
+    ttl,
+    frequency,
+    interval: duration("Another word for frequency; only one of them may be there."),
+    windows,
+    revoke,
+    maxHold,
+  },
   {
     description,
     rules: [

@@ -2,11 +2,13 @@
  * Errors people and code can act on: a code to branch on, a rule for trying again, and the cause. Every code has an
  * entry in `docs/errors.md`. Must not: carry key material in its message.
  */
+
+/** `isShared`: what did not work is what others need as well, so when it works for one of them, it does for all. */
 export type RetryRule =
   /** Try again with growing pauses. */
-  | { readonly kind: "backoff" }
+  | { readonly kind: "backoff"; readonly isShared?: true }
   /** Try again once this much time has passed. */
-  | { readonly kind: "after"; readonly delayMs: number }
+  | { readonly kind: "after"; readonly delayMs: number; readonly isShared?: true }
   /** Trying again without a change changes nothing. */
   | { readonly kind: "never" };
 

@@ -1,8 +1,10 @@
 import type { Command } from "./command.ts";
+import { consumersCommand } from "./consumers-command.ts";
 import { crdsCommand } from "./crds-command.ts";
 import { explainCommand } from "./explain-command.ts";
 import { freezeCommand, unfreezeCommand } from "./freeze-command.ts";
 import { manifestsCommand } from "./manifests-command.ts";
+import { migrateCommand } from "./migrate-command.ts";
 import { operatorCommand } from "./operator-command.ts";
 import { rotateCommand } from "./rotate-command.ts";
 import { sandboxCommand } from "./sandbox-command.ts";
@@ -18,10 +20,12 @@ export const commands: readonly Command[] = [
   sandboxCommand,
   statusCommand,
   explainCommand,
+  consumersCommand,
   rotateCommand,
   freezeCommand,
   unfreezeCommand,
   timelineCommand,
+  migrateCommand,
   crdsCommand,
   manifestsCommand,
   versionCommand,

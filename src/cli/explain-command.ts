@@ -7,6 +7,7 @@ import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts
 import { createPaint, type Paint } from "./print/paint.ts";
 import { wrap } from "./print/wrap.ts";
 import { fetchResources, selectionsOf } from "./resources/fetch-resources.ts";
+import { lookAtChildren } from "./resources/look-at-children.ts";
 import { type ManagedResource, nameOf } from "./resources/managed-resource.ts";
 import { namespaceOption, readOne } from "./resources/target-options.ts";
 
@@ -40,10 +41,11 @@ export async function runExplain(call: ClusterCall): Promise<ExitCode> {
   const targets = readOne(flags.words);
   for (const resource of await fetchResources(kube, targets, selectionsOf(targets, call))) {
     const failure = await lastFailure(kube, resource.object);
+    const children = await lookAtChildren(kube, resource);
     const now = world.clock.now();
-    const facts = explain(resource, { now, lastFailure: failure });
+    const facts = explain(resource, { now, lastFailure: failure, children });
     if (format === "json") {
-      world.stdout.write(`${JSON.stringify(explanationJson(resource, facts, now), null, 2)}\n`);
+      world.stdout.write(`${JSON.stringify(explanationJson(resource, facts, { now, children }), null, 2)}\n`);
       continue;
     }
     const width = world.stdout.columns ?? Infinity;

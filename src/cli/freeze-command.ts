@@ -3,9 +3,10 @@ import { ANNOTATIONS } from "../reconcile/managed/managed-kind.ts";
 import type { Command, ExitCode } from "./command.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
 import { annotate } from "./resources/annotate.ts";
+import { hintAtParent, leaveChildren, parentOf } from "./resources/children.ts";
 import { fetchResources, selectionsOf } from "./resources/fetch-resources.ts";
-import { nameOf } from "./resources/managed-resource.ts";
-import { massOptions, readOneOrAll } from "./resources/target-options.ts";
+import { type ManagedResource, nameOf } from "./resources/managed-resource.ts";
+import { massOptions, readOneOrAll, type Targets } from "./resources/target-options.ts";
 
 const words = { usage: "(KIND NAME | [KIND] --all [-l SELECTOR])", max: 2 };
 const options = [...massOptions, ...clusterOptions];
@@ -14,7 +15,7 @@ export const freezeCommand: Command = {
   name: "freeze",
   summary: "Begin no new rotations, until unfrozen.",
   description:
-    "What is under way is finished, and retired keys are deleted when their time comes. Only --compromised rotates a\nfrozen resource.",
+    "What is under way is finished, and retired keys are deleted when their time comes. Only --compromised rotates a\nfrozen resource. --all leaves children to their parents, which begin no new one either.",
   words,
   options,
   examples: [
@@ -42,8 +43,9 @@ export const unfreezeCommand: Command = {
 export async function runFreeze(call: ClusterCall, isWanted: boolean): Promise<ExitCode> {
   const { kube, flags, world } = call;
   const targets = readOneOrAll(flags);
-  const resources = await fetchResources(kube, targets, selectionsOf(targets, call));
-  if (resources.length === 0) world.stderr.write("No resources found.\n");
+  const found = await fetchResources(kube, targets, selectionsOf(targets, call));
+  if (found.length === 0) world.stderr.write("No resources found.\n");
+  const resources = chosenOf(found, { targets, isWanted, call });
   const word = isWanted ? "frozen" : "unfrozen";
   let failures = 0;
   for (const resource of resources) {
@@ -58,4 +60,16 @@ export async function runFreeze(call: ClusterCall, isWanted: boolean): Promise<E
     }
   }
   return failures === 0 ? 0 : 1;
+}
+
+/** Of many, those that it is to be done to. What somebody has frozen by name is let go with all others. */
+function chosenOf(
+  found: readonly ManagedResource[],
+  { targets, isWanted, call }: { readonly targets: Targets; readonly isWanted: boolean; readonly call: ClusterCall },
+): readonly ManagedResource[] {
+  const { stderr } = call.world;
+  if (!isWanted) return targets.ref ? found : found.filter((resource) => resource.isFrozen || !parentOf(resource));
+  if (!targets.ref) return leaveChildren(found, stderr);
+  for (const resource of found) hintAtParent(resource, { command: "freeze", does: "halts rotation" }, stderr);
+  return found;
 }

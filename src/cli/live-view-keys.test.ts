@@ -54,6 +54,14 @@ const stories: readonly Story[] = [
     told: ["key db-b is being made"],
   },
   {
+    reason: "a retired key that is kept for somebody, and nothing more while that is so",
+    before: { status: { atProvider: keyB, retiredKeys: [{ ...retiredA, replacedDate }] } },
+    after: {
+      status: { atProvider: keyB, retiredKeys: [{ ...retiredA, replacedDate, heldFor: "Deployment shop/web" }] },
+    },
+    told: ["key db-a is kept: Deployment shop/web has not moved"],
+  },
+  {
     reason: "the id of a key that is being made is no news",
     before: { status: { pending: pendingB } },
     after: { status: { pending: { ...pendingB, id: "id-b" } } },

@@ -1,6 +1,7 @@
 import { formatInstant } from "../base/instant.ts";
 import type { KnownKey, RetiredKey, State } from "../engine/model.ts";
 import type { KubeObject } from "../kube/objects.ts";
+import { notMoved } from "../reconcile/managed/consumers.ts";
 import type { ManagedKind, ManagedSpec } from "../reconcile/managed/managed-kind.ts";
 import { fieldsOf, itemsOf, textOf } from "../reconcile/managed/read-fields.ts";
 
@@ -34,6 +35,7 @@ export function tellKeys(before: KeyView | undefined, after: KeyView): readonly 
     ...making(was, is),
     ...publishing(was, after),
     ...retiring(was, is),
+    ...holding(was, is),
     ...deleting(was, is),
     ...trouble(before, after),
   ];
@@ -54,6 +56,14 @@ function retiring(was: State | undefined, { retired }: State): readonly string[]
   return retired
     .filter(({ id, replacedAt }) => replacedAt !== undefined && find(was?.retired, id)?.replacedAt === undefined)
     .map((key) => `key ${key.name} is retired, to be deleted ${deletionOf(key)}`);
+}
+
+function holding(was: State | undefined, { retired }: State): readonly string[] {
+  return retired.flatMap(({ id, name, heldFor }) =>
+    heldFor === undefined || heldFor === find(was?.retired, id)?.heldFor
+      ? []
+      : [`key ${name} is kept: ${notMoved(heldFor)}`],
+  );
 }
 
 /** The time of day is enough for what is seen to happen. */

@@ -3,6 +3,9 @@ import type { ClockSkew } from "../kube/clock-skew.ts";
 import { UndiciHttp } from "../providers/undici-http.ts";
 import type { ControllerSettings } from "../reconcile/controller-settings.ts";
 import { type ControllerFactory, controllers } from "../reconcile/controllers.ts";
+import { RESTART } from "../reconcile/restart/restart-controller.ts";
+import { RestartKnowledge } from "../reconcile/restart/restart-knowledge.ts";
+import { RestartMetrics } from "../report/restart-metrics.ts";
 import { RotationMetrics } from "../report/rotation-metrics.ts";
 import type { Controller } from "../runtime/controller.ts";
 import { createLogWriter } from "../runtime/log-writer.ts";
@@ -10,6 +13,7 @@ import type { Metrics } from "../runtime/metrics.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
 import type { Flags, OptionSpec, World } from "./command.ts";
 import { readChoice, readDuration, readList, readWholeNumber } from "./flag-values.ts";
+import { readRestartSettings, restartOptions } from "./restart-options.ts";
 
 /** How long things take by default: in production, and where everything is quick so that there is something to see. */
 export interface Pace {
@@ -85,13 +89,14 @@ export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
     description: "How many rotations that are overdue together start within a second, per ProviderConfig.",
     default: "10",
   },
+  ...restartOptions,
   { name: "metrics-per-object", description: "Metrics with a series for each credential, by name." },
   { name: "log-level", value: "LEVEL", description: "debug, info, warn or error.", default: "info" },
 ];
 
 type FlaggedSettings = Pick<
   ControllerSettings,
-  "minFrequencyMs" | "driftCheckMs" | "childCheckMs" | "sweepMs" | "settleMs" | "overdueStartsPerSecond"
+  "minFrequencyMs" | "driftCheckMs" | "childCheckMs" | "sweepMs" | "settleMs" | "overdueStartsPerSecond" | "restart"
 >;
 
 /** What the flags say about controllers. */
@@ -114,6 +119,7 @@ export function readControllers(flags: Flags): ControllerChoice {
       sweepMs: readDuration(flags, "sweep-every"),
       settleMs: readDuration(flags, "settle-time"),
       overdueStartsPerSecond: readWholeNumber(flags, "overdue-rate", { min: 1, max: 100_000 }),
+      restart: readRestartSettings(flags),
     },
     metricsPerObject: flags.isOn("metrics-per-object"),
   };
@@ -137,6 +143,9 @@ export function createControllers(choice: ControllerChoice, parts: ControllerPar
   const { world, metrics, skew, namespace } = parts;
   const { clock } = world;
   const http = new UndiciHttp();
+  // Made first: others look at workloads through its watches.
+  const restarts = choice.factories.filter(({ name }) => name === RESTART);
+  const others = choice.factories.filter(({ name }) => name !== RESTART);
   const settings: ControllerSettings = {
     ...choice.settings,
     namespace,
@@ -144,9 +153,11 @@ export function createControllers(choice: ControllerChoice, parts: ControllerPar
     http,
     metrics: new RotationMetrics({ registry: metrics.registry, clock, perObject: choice.metricsPerObject }),
     isSkewed: () => skew.isSkewed,
+    restartMetrics: new RestartMetrics(metrics.registry),
+    ...(restarts.length > 0 && { knowledge: new RestartKnowledge(choice.settings.restart) }),
   };
   return {
-    controllers: choice.factories.map((factory) => factory.create(settings)),
+    controllers: [...restarts, ...others].map((factory) => factory.create(settings)),
     addShutdownSteps: (shutdown) =>
       shutdown.addStep({ name: "external connections", boundMs: 500, run: () => http.close() }),
   };

@@ -3,6 +3,7 @@ import type { Command, ExitCode } from "./command.ts";
 import { readDuration } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
 import { annotate } from "./resources/annotate.ts";
+import { hintAtParent, leaveChildren } from "./resources/children.ts";
 import { isConfirmed, yesOption } from "./resources/confirm.ts";
 import { fetchResources, type KindSelection, selectionsOf } from "./resources/fetch-resources.ts";
 import { type ManagedResource, managedResource, nameOf } from "./resources/managed-resource.ts";
@@ -14,7 +15,7 @@ export const rotateCommand: Command = {
   name: "rotate",
   summary: "Replace the active key now.",
   description:
-    "Asks the operator for a rotation by annotation. The old key lives on as the policy promises; with --compromised it\nis deleted as soon as its successor is published. With --wait each step is shown as it happens.",
+    "Asks the operator for a rotation by annotation. The old key lives on as the policy promises; with --compromised it\nis deleted as soon as its successor is published. With --wait each step is shown as it happens. --all leaves children\nto their parents, which rotate them.",
   words: { usage: "(KIND NAME | [KIND] --all [-l SELECTOR])", max: 2 },
   options: [
     { name: "wait", short: "w", description: "Show each step, and end when the new key is active." },
@@ -40,11 +41,10 @@ export async function runRotate(call: ClusterCall): Promise<ExitCode> {
   const { kube, flags, world } = call;
   const targets = readOneOrAll(flags);
   const selections = selectionsOf(targets, call);
-  const resources = await fetchResources(kube, targets, selections);
-  if (resources.length === 0) {
-    world.stderr.write("No resources found.\n");
-    return 0;
-  }
+  const found = await fetchResources(kube, targets, selections);
+  if (found.length === 0) world.stderr.write("No resources found.\n");
+  const resources = targets.ref ? found : leaveChildren(found, world.stderr);
+  if (resources.length === 0) return 0;
   if (!targets.ref && !(await isConfirmed(questionFor(resources, flags.isOn("compromised")), flags, world))) {
     world.stderr.write("Nothing was changed.\n");
     return 1;
@@ -92,6 +92,8 @@ async function isAsked(
     stderr.write(`keyturn: ${name}: ${obstacle}\n`);
     return false;
   }
+  // Among many there is no child left.
+  hintAtParent(resource, { command: "rotate", does: "replaces the child itself" }, stderr);
   const { annotation, value, id } = requestFor(resource, { isCompromised, clock, random });
   // What the watch shows may come before the answer.
   const forget = wait?.follow(resource, id);

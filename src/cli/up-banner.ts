@@ -16,7 +16,7 @@ export interface UpPlaces {
 }
 
 export function upBanner(places: UpPlaces): string {
-  const { api, kubeconfig, sandbox, cloudFoundry, metrics, folder, hasOperator, program } = places;
+  const { api, kubeconfig, sandbox, cloudFoundry, metrics, folder, hasOperator } = places;
   const rows = [
     `  API         ${api}`,
     `  kubeconfig  ${kubeconfig}`,
@@ -24,9 +24,7 @@ export function upBanner(places: UpPlaces): string {
     `              ${cloudFoundry}  (stands in for Cloud Foundry)`,
     ...(metrics === undefined ? [] : [`  metrics     ${metrics}/metrics`]),
     `  state       ${folder ?? "nothing is kept"}`,
-    ...(hasOperator
-      ? []
-      : [`  operator    none: ${program} operator --min-frequency ${DEMO_PACE.minFrequency} runs one`]),
+    ...(hasOperator ? [] : [`  operator    none; to run one: ${operatorCommand(places)}`]),
   ];
   return `
 Keyturn is up.
@@ -43,7 +41,11 @@ Ctrl-C stops it.${folder === undefined ? "" : " The next start goes on from here
 `;
 }
 
-function toTry({ hasExamples, program, sandbox }: UpPlaces): readonly string[] {
+/** Examples rotate faster than an operator lets them where nothing else is said. */
+const operatorCommand = ({ program, kubeconfig }: UpPlaces): string =>
+  `${program} operator --kubeconfig ${shellWord(kubeconfig)} --min-frequency ${DEMO_PACE.minFrequency}`;
+
+function toTry({ hasExamples, program, sandbox, cloudFoundry }: UpPlaces): readonly string[] {
   if (!hasExamples) return ["  kubectl get servicebindings", `  curl ${sandbox}/sandbox/`];
   return [
     "  kubectl get servicebindings -w",
@@ -52,10 +54,12 @@ function toTry({ hasExamples, program, sandbox }: UpPlaces): readonly string[] {
     `  ${program} rotate servicebinding search-index --wait`,
     "  kubectl -n shop delete secret orders-db",
     "",
-    "or let the service be down for a while, and bring it back:",
+    "or let the Service Manager, or Cloud Foundry, be down for a while, and bring it back:",
     "",
-    `  curl -X PATCH ${sandbox}/sandbox/switches -d '{"outage":"unavailable"}'`,
-    `  curl -X DELETE ${sandbox}/sandbox/switches`,
+    ...[sandbox, cloudFoundry].flatMap((url) => [
+      `  curl -X PATCH ${url}/sandbox/switches -d '{"outage":"unavailable"}'`,
+      `  curl -X DELETE ${url}/sandbox/switches`,
+    ]),
   ];
 }
 

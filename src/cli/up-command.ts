@@ -4,7 +4,8 @@ import { readyFileOption } from "./ready-file.ts";
 
 export const upCommand: Command = {
   name: "up",
-  summary: "Try it here: an embedded Kubernetes API, a sandbox Service Manager and the operator between them.",
+  summary:
+    "Try it here: an embedded Kubernetes API, a sandbox Service Manager and Cloud Foundry, the operator between them.",
   description: [
     "Starts a small Kubernetes API and sandboxes that stand in for SAP Service Manager and Cloud Foundry on this machine",
     "(loopback only), installs the CRDs and examples that rotate every few seconds, and runs the operator. Use any kubectl",
@@ -17,7 +18,7 @@ export const upCommand: Command = {
     { name: "examples", description: "Start without the examples.", isOnByDefault: true },
     {
       name: "operator",
-      description: "Start without the operator, to run it yourself (keyturn operator --kubeconfig FILE).",
+      description: `Start without the operator, to run it yourself: keyturn operator --kubeconfig FILE --min-frequency ${DEMO_PACE.minFrequency}.`,
       isOnByDefault: true,
     },
     readyFileOption,

@@ -11,7 +11,9 @@ export type Change =
   /** External-name, and with it the request that the pending key fulfils. */
   | { readonly kind: "activate"; readonly id: string }
   | { readonly kind: "commit"; readonly key: KnownKey; readonly replacedAt: number }
-  | Extract<Decision, { kind: "undo" | "retire" | "forget" | "rebase" }>;
+  /** By the id of each key that was asked about: who has not moved on from it, in words. */
+  | { readonly kind: "hold"; readonly heldFor: ReadonlyMap<string, string | undefined> }
+  | Extract<Decision, { kind: "undo" | "retire" | "forget" | "rebase" | "redate" }>;
 
 /**
  * The state after a change: the one place that knows what each write of the protocol means. Pure. The caller writes the
@@ -42,10 +44,23 @@ export function advance(state: State, change: Change): State {
       return { ...state, retired: withRetired(state.retired, change.keys) };
     case "rebase":
       return rebase(state, change);
+    case "redate":
+      return withEach(state, (key) =>
+        change.ids.includes(key.id) ? { ...key, replacedAt: change.replacedAt, heldFor: undefined } : key,
+      );
+    case "hold":
+      return withEach(state, (key) =>
+        change.heldFor.has(key.id) ? { ...key, heldFor: change.heldFor.get(key.id) } : key,
+      );
     case "forget":
       return { ...state, retired: state.retired.filter((key) => !change.ids.includes(key.id)) };
   }
 }
+
+const withEach = (state: State, change: (key: RetiredKey) => RetiredKey): State => ({
+  ...state,
+  retired: state.retired.map(change),
+});
 
 function rebase(state: State, { madeFrom, createdAt }: Extract<Change, { kind: "rebase" }>): State {
   return state.active ? { ...state, active: { ...state.active, madeFrom, createdAt } } : state;

@@ -50,6 +50,16 @@ export function deletionInstant(policy: Pick<Policy, "ttlMs">, key: RetiredDates
   return wholeSecond(Math.max(endOfLife, key.replacedAt + key.overlapMs));
 }
 
+/**
+ * When a retired key goes at the latest, whoever still uses it: its deletion date where nobody is waited for, which nobody
+ * is by a key that may not be used or never was.
+ */
+export function latestDeletion(policy: Pick<Policy, "ttlMs" | "maxHoldMs">, key: RetiredDates): number {
+  const deletionAt = deletionInstant(policy, key);
+  const isHeld = policy.maxHoldMs !== undefined && !AT_ONCE.has(key.cause) && Number.isFinite(deletionAt);
+  return isHeld ? wholeSecond(deletionAt + (policy.maxHoldMs ?? 0)) : deletionAt;
+}
+
 /** When a key has been ill for too long; `NEVER` for one that no other would be better than. */
 export function illnessEnds(policy: Pick<Policy, "illGraceMs">, key: Pick<SeenKey, "illSince" | "isHindered">): number {
   return key.illSince === undefined || key.isHindered ? NEVER : key.illSince + policy.illGraceMs;

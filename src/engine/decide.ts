@@ -1,5 +1,6 @@
 import { deletionInstant, illnessEnds, isUnused, overlapOf, rotationInstant } from "./dates.ts";
 import { decidePending, removeFailed, untilClocksAgree } from "./decide-pending.ts";
+import { isFree, isHeld, nextDeletion } from "./hold.ts";
 import { foundKeys, intend, nextPending, requestOf } from "./intend.ts";
 import type { Decision, Pending, Policy, Reason, RetiredKey, SeenKey, Situation, State, WaitReason } from "./model.ts";
 import { lookAgain } from "./next-look.ts";
@@ -25,15 +26,18 @@ export function decide(situation: Situation): Decision {
 function isAllowed({ state, surroundings }: Situation, decision: Decision): boolean {
   if (state.pending) return true;
   if (decision.kind === "intend") return surroundings.may.create || decision.next.id !== undefined;
-  return decision.kind !== "expire" || surroundings.may.delete;
+  const isForDeletion = decision.kind === "expire" || decision.kind === "askConsumers";
+  return !isForDeletion || surroundings.may.delete;
 }
 
 /** Why something that is due or asked for is not done now. */
-function holdOf({ policy, state, surroundings }: Situation): WaitReason {
+function holdOf(situation: Situation): WaitReason {
+  const { policy, state, surroundings } = situation;
   if (surroundings.isFrozen) return "Frozen";
   if (requestOf(state)?.isCompromised === false) return "TooManyForced";
   const isDue = state.active && rotationInstant(policy, state.active, state.postponedUntil) <= surroundings.now;
-  return isDue && !surroundings.windows.isOpen ? "WindowClosed" : "Settled";
+  if (isDue && !surroundings.windows.isOpen) return "WindowClosed";
+  return state.retired.some((key) => isHeld(situation, key)) ? "ConsumersBehind" : "Settled";
 }
 
 type Check = (situation: Situation) => Decision | undefined;
@@ -197,9 +201,12 @@ const forced: Check = (situation) => {
   return mayGoEarly(state, policy) ? replace(situation, "Forced") : undefined;
 };
 
-/** Whether one more key may be replaced before it is due. */
+/** Whether one more key may be replaced before it is due. Those that only wait for somebody to move on do not count. */
 function mayGoEarly({ retired }: State, { maxForced }: Policy): boolean {
-  return retired.filter(({ cause }) => cause === "forced" || cause === "ill").length < maxForced;
+  const early = retired.filter(
+    ({ cause, heldFor }) => (cause === "forced" || cause === "ill") && heldFor === undefined,
+  );
+  return early.length < maxForced;
 }
 
 /** When the active key has been ill for too long: as far as was seen. */
@@ -234,17 +241,36 @@ const secretDamaged: Check = ({ state, observation, policy }) => {
   const isUnknown = keyId !== undefined && !known.includes(keyId) && !observation.observed.has(keyId);
   if (isUnknown) return { kind: "observe", id: keyId };
   // Where no other key may be made, a dead one is not published again for want of it.
-  return isKnownGone(observation, state.active.id) ? undefined : { kind: "republish", id: state.active.id };
+  if (isKnownGone(observation, state.active.id)) return undefined;
+  // Whoever has started meanwhile uses that key: it has not been replaced before the Secret is written again.
+  const again = state.retired.find((key) => key.id === keyId && key.replacedAt !== undefined);
+  if (again) return { kind: "redate", ids: [again.id], replacedAt: undefined };
+  return { kind: "republish", id: state.active.id };
 };
 
+/** The Secret, which had come to hold a retired key again, holds the active one: that key is replaced from now on. */
+const replacedAgain: Check = ({ state, observation, policy, surroundings }) => {
+  const { active } = state;
+  if (!policy.publishes || !active || observation.secret?.keyId !== active.id) return undefined;
+  const ids = state.retired.flatMap(({ id, replacedAt }) => (replacedAt === undefined && id !== active.id ? [id] : []));
+  return ids.length > 0 ? { kind: "redate", ids, replacedAt: surroundings.now } : undefined;
+};
+
+/** What is free goes first: nobody's being behind with one key keeps another. Those that are held wait for later checks. */
 const expired: Check = (situation) => {
   const { state, observation, policy, surroundings } = situation;
   const over = state.retired.filter((key) => deletionInstant(policy, key) <= surroundings.now);
   if (over.length === 0) return undefined;
   if (!observation.outside) return { kind: "look" };
-  const leaving = new Set(observation.outside.filter((key) => key.state === "deleting").map((key) => key.id));
-  const ids = over.map((key) => key.id).filter((id) => !leaving.has(id));
-  return ids.length > 0 ? { kind: "expire", ids } : whileLeaving(situation, over);
+  const leavingIds = new Set(observation.outside.filter((key) => key.state === "deleting").map((key) => key.id));
+  const staying = over.filter((key) => !leavingIds.has(key.id));
+  const idsOf = (keys: readonly RetiredKey[]): readonly string[] => keys.map((key) => key.id);
+  const free = staying.filter((key) => isFree(situation, key));
+  if (free.length > 0) return { kind: "expire", ids: idsOf(free) };
+  const unasked = staying.filter((key) => !isHeld(situation, key));
+  if (unasked.length > 0) return { kind: "askConsumers", ids: idsOf(unasked) };
+  const leaving = over.filter((key) => leavingIds.has(key.id));
+  return leaving.length > 0 ? whileLeaving(situation, leaving) : undefined;
 };
 
 /** Their deletion is under way outside: looked at again, soon at first, and no later than the next rotation. */
@@ -290,14 +316,15 @@ const checks: readonly Check[] = [
   activeKeyIll,
   due,
   secretDamaged,
+  replacedAgain,
   expired,
   vanished,
 ];
 
 /** When there will be something to do, as far as can be told now. What is not allowed is not waited for. */
 export function nextInstant(situation: Situation): number {
-  const { policy, state, surroundings } = situation;
-  const deletions = surroundings.may.delete ? state.retired.map((key) => deletionInstant(policy, key)) : [];
+  const { state, surroundings } = situation;
+  const deletions = surroundings.may.delete ? state.retired.map((key) => nextDeletion(situation, key)) : [];
   const again = requestOf(state)?.isCompromised ? (state.postponedUntil ?? Infinity) : Infinity;
   return Math.min(nextRotation(situation), nextCure(situation), again, surroundings.driftCheckAt, ...deletions);
 }

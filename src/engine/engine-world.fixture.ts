@@ -1,4 +1,5 @@
 import { advance } from "./advance.ts";
+import { latestDeletion } from "./dates.ts";
 import { decide } from "./decide.ts";
 import type { Decision, Observation, Policy, Request, SeenKey, Situation, State } from "./model.ts";
 import { NOTHING_SEEN } from "./nothing-seen.ts";
@@ -55,6 +56,8 @@ export class EngineWorld {
   readonly log: string[] = [];
   /** Keys that the outside itself lost; the Secret may hold one of these until it is replaced. */
   readonly lost = new Set<string>();
+  /** Who has not moved on from a key, by its id. */
+  readonly behind = new Map<string, readonly string[]>();
   #nextId = 1;
 
   situation(): Situation {
@@ -143,7 +146,11 @@ export class EngineWorld {
       case "removeFailed":
         this.#remove(decision.id);
         return;
+      case "askConsumers":
+        this.#askConsumers(decision.ids);
+        return;
       case "expire":
+        for (const id of decision.ids) this.#checkHold(id);
         for (const id of decision.ids) this.#remove(id);
         this.state = advance(this.state, { kind: "forget", ids: decision.ids });
         return;
@@ -207,6 +214,22 @@ export class EngineWorld {
     const replacedAt = this.secret?.publishedAt ?? this.now;
     this.state = advance(this.state, { kind: "commit", key: { id, name, createdAt }, replacedAt });
     this.forget();
+  }
+
+  #askConsumers(ids: readonly string[]): void {
+    const consumers = new Map(ids.map((id) => [id, this.behind.get(id) ?? []]));
+    this.observation = {
+      ...this.observation,
+      consumers: new Map([...(this.observation.consumers ?? []), ...consumers]),
+    };
+    const heldFor = new Map(Array.from(consumers, ([id, who]) => [id, who.length > 0 ? who.join(", ") : undefined]));
+    this.state = advance(this.state, { kind: "hold", heldFor });
+  }
+
+  #checkHold(id: string): void {
+    const key = this.state.retired.find((one) => one.id === id);
+    if (key && this.behind.has(id) && this.now < latestDeletion(this.policy, key))
+      this.broken.push(`S3: ${id} was deleted while ${this.behind.get(id)?.join(", ")} had not moved on from it`);
   }
 
   #remove(id: string): void {

@@ -120,26 +120,50 @@ const meddled: fc.Arbitrary<Happening> = fc.constantFrom<Happening>(
   },
 );
 
+/** Somebody uses the key that is active now, and goes on using it when it is retired. */
+const used: fc.Arbitrary<Happening> = fc
+  .constantFrom("Deployment shop/web", "CronJob shop/bill")
+  .map((who) => (world) => {
+    const { id } = world.state.active ?? {};
+    if (id !== undefined) world.behind.set(id, [...new Set([...(world.behind.get(id) ?? []), who])].sort());
+  });
+/** Everybody, or whoever uses the oldest of those keys, has moved on. */
+const moved: fc.Arbitrary<Happening> = fc.boolean().map((isEverybody) => (world) => {
+  for (const id of [...world.behind.keys()].slice(0, isEverybody ? undefined : 1)) world.behind.delete(id);
+});
+
 const timeAndRequests = [onTime, onTime, onTime, late, crash, request, request, frozen, closed] as const;
 const withEdits = [...timeAndRequests, slow, edited] as const;
 const withMeddling = [...withEdits, meddled] as const;
 
-const historyOf = (kinds: readonly fc.Arbitrary<Happening>[], isHasty = true): fc.Arbitrary<History> =>
+const holdingPolicy: fc.Arbitrary<Policy> = fc
+  .tuple(policy, seconds(60_000, 30 * DAY_MS))
+  .map(([drawn, maxHoldMs]) => ({ ...drawn, maxHoldMs }));
+
+const historyOf = (
+  kinds: readonly fc.Arbitrary<Happening>[],
+  { isHasty = true, policies = policy }: { readonly isHasty?: boolean; readonly policies?: fc.Arbitrary<Policy> } = {},
+): fc.Arbitrary<History> =>
   fc.record({
-    policy,
+    policy: policies,
     startAt,
     isHasty: fc.constant(isHasty),
     happenings: fc.array(fc.oneof(...kinds), { maxLength: 60, size: "max" }),
   });
 
 /** Nobody edits anything: time passes, rotations are asked for, things come late. */
-export const quietHistory = historyOf(timeAndRequests, false);
+export const quietHistory = historyOf(timeAndRequests, { isHasty: false });
 /** The same, and it happens in the middle of rotations, which then take as long as they take. */
 export const hastyHistory = historyOf(timeAndRequests);
 /** The spec is edited too. */
 export const editedHistory = historyOf(withEdits);
 /** Everything, meddling included. */
 export const wildHistory = historyOf(withMeddling);
+const withConsumers = [used, used, moved] as const;
+/** Retired keys wait for those who use them, under a policy that is edited. */
+export const heldHistory = historyOf([...withEdits, ...withConsumers], { policies: holdingPolicy });
+/** Everything, meddling included. */
+export const wildHeldHistory = historyOf([...withMeddling, ...withConsumers], { policies: holdingPolicy });
 
 /** More than any sequence of steps needs. */
 const STEPS_TO_REST = 60;

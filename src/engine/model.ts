@@ -13,6 +13,11 @@ export interface Policy {
   readonly maxForced: number;
   /** How long the active key may be ill, where the outside can tell, before another one takes its place. */
   readonly illGraceMs: number;
+  /**
+   * How long after its deletion date a key is kept at most while somebody has not moved on from it; undefined: it goes at
+   * that date, whoever uses it.
+   */
+  readonly maxHoldMs?: number | undefined;
   /** Whether there is a Secret to publish to; without one, activation counts as publication. */
   readonly publishes: boolean;
 }
@@ -41,6 +46,8 @@ export interface RetiredKey extends KnownKey {
   /** As last saved; what counts while rotation is off. */
   readonly deletionAt: number;
   readonly cause: RetiredCause;
+  /** Who had not moved on from it when that was last asked, though its time is over; in words. */
+  readonly heldFor?: string | undefined;
 }
 
 /** The intent to have a next key: written down before anything is made. */
@@ -112,6 +119,8 @@ export interface Observation {
   readonly ineffective: string | undefined;
   /** What became of an attempt to adopt: there is nothing under that id, or it belongs to somebody else. */
   readonly adoption: "absent" | "foreign" | undefined;
+  /** By the id of each retired key that was asked about: who has not moved on from it; nobody: it is free. */
+  readonly consumers: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
 /** What holds rotation back, or tells how things are around it. */
@@ -132,6 +141,8 @@ interface Surroundings {
   readonly may: Permissions;
   /** The outside tells when something has changed there: nobody has to ask again and again. */
   readonly hearsOutside?: boolean;
+  /** When the outside was asked for the pending key, where this very process did that. */
+  readonly askedAt?: number | undefined;
   /** The name of the key with this sequence. */
   readonly nameOf: (sequence: number) => string;
 }
@@ -205,6 +216,13 @@ export type Decision =
   | { readonly kind: "removeFailed"; readonly id: string }
   | { readonly kind: "retire"; readonly keys: readonly RetiredKey[] }
   | { readonly kind: "republish"; readonly id: string }
+  /**
+   * The Secret holds retired keys again, or no longer: when they were replaced is not known until it has been written, and
+   * then it is that moment.
+   */
+  | { readonly kind: "redate"; readonly ids: readonly string[]; readonly replacedAt: number | undefined }
+  /** Find out who has not moved on from these keys, whose time is over. */
+  | { readonly kind: "askConsumers"; readonly ids: readonly string[] }
   | { readonly kind: "expire"; readonly ids: readonly string[] }
   | { readonly kind: "forget"; readonly ids: readonly string[] };
 
@@ -218,4 +236,5 @@ export type WaitReason =
   | "NotAllowed"
   | "KeyBeingMade"
   | "AdoptionRefused"
-  | "KeyBeingDeleted";
+  | "KeyBeingDeleted"
+  | "ConsumersBehind";

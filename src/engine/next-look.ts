@@ -9,7 +9,13 @@ export function nextLook(since: number, now: number): number {
   return now + Math.min(Math.max((now - since) / 12, SHORTEST_MS), LONGEST_MS);
 }
 
-/** The same, but for an outside that makes itself heard: asking again is only for the case that it was not. */
-export function lookAgain({ now, hearsOutside }: Situation["surroundings"], since: number): number {
-  return hearsOutside ? now + LONGEST_MS : nextLook(since, now);
+/**
+ * The same for the pending key, from when it was asked for, if that is known to be later than its intent. Where the outside
+ * makes itself heard, asking again is only for the case that it was not.
+ */
+export function lookAgain(
+  { now, hearsOutside, askedAt }: Pick<Situation["surroundings"], "now" | "hearsOutside" | "askedAt">,
+  since: number,
+): number {
+  return hearsOutside ? now + LONGEST_MS : nextLook(Math.max(since, askedAt ?? since), now);
 }

@@ -12,4 +12,5 @@ export const NOTHING_SEEN: Observation = {
   unreadable: undefined,
   ineffective: undefined,
   adoption: undefined,
+  consumers: undefined,
 };

@@ -57,6 +57,20 @@ const rotationAdvice = (rotation: string) => [
   },
 ];
 
+/** The annotation counts where the field says nothing. */
+const holdAdvice = (rotation: string) => {
+  const block = `object.${rotation}`;
+  const annotations = "object.metadata.annotations";
+  const isAnnotated = `has(${annotations}) && 'keyturn.dev/revoke' in ${annotations} && ${annotations}['keyturn.dev/revoke'] == 'AfterConsumers'`;
+  const isSaid = `(has(${block}.revoke) ? ${block}.revoke == 'AfterConsumers' : (${isAnnotated}))`;
+  return [
+    {
+      expression: `!has(${block}) || !has(${block}.maxHold) || ${isSaid}`,
+      message: `${rotation}.maxHold says nothing without revoke: AfterConsumers`,
+    },
+  ];
+};
+
 const secretAdvice = [
   {
     expression: "!has(object.spec.publishConnectionDetailsTo) || has(object.spec.writeConnectionSecretToRef)",
@@ -120,7 +134,7 @@ export function adviceFor({
                 : `${has(frequency)} ? ${millisecondsOf(frequency)} : ${millisecondsOf(other)}`,
           },
         ],
-        validations: [...rotationAdvice(rotation), ...(alwaysPublishes ? [] : secretAdvice)],
+        validations: [...rotationAdvice(rotation), ...holdAdvice(rotation), ...(alwaysPublishes ? [] : secretAdvice)],
       },
     },
     {

@@ -81,11 +81,31 @@ const rotatingResources: ControllerNeeds = {
   rules: [...managed(rotatingResource), rule(rotationClass.group, [rotationClass.plural], READ)],
 };
 
+/** Restarted by annotations on itself and on its pod template. */
+const restartable = (group: string, plurals: readonly string[]): PolicyRule => rule(group, plurals, [...READ, "patch"]);
+
+/** Reads what workloads use wherever they are; of workloads it writes annotations, and it deletes pods that stand alone. */
+const restarts: ControllerNeeds = {
+  kinds: [],
+  rules: [
+    restartable("apps", ["deployments", "statefulsets", "daemonsets", "replicasets"]),
+    restartable("batch", ["cronjobs"]),
+    rule("", ["pods"], [...READ, "patch", "delete"]),
+    rule("", ["secrets", "configmaps"], READ),
+    // Between a pod and its CronJob.
+    rule("batch", ["jobs"], ["get"]),
+    rule("secrets-store.csi.x-k8s.io", ["secretproviderclasspodstatuses"], ["list", "watch"]),
+    // Their own caps on rollouts.
+    rule("", ["namespaces"], ["list", "watch"]),
+  ],
+};
+
 export const controllerNeeds: ReadonlyMap<string, ControllerNeeds> = new Map([
   ["btp", btp],
   ["cloudfoundry", cloudFoundry],
   ["cloudfoundry-rotating", cloudFoundryRotating],
   ["rotating-resource", rotatingResources],
+  ["restart", restarts],
 ]);
 
 /** In the whole cluster, whatever is switched on. */

@@ -299,6 +299,33 @@ test("observers and indexes that throw cost no change", async () => {
   await world.stop();
 });
 
+test("what is not kept is as if it were not there; an object that no longer is, is told as a deletion", async () => {
+  const transform = (one: KubeObject): KubeObject | undefined =>
+    one.metadata.labels?.keep === "yes" ? one : undefined;
+  const labelled = (name: string, version: string, keep: string, uid?: string): KubeObject => {
+    const { metadata, ...rest } = object(name, version, uid);
+    return { ...rest, metadata: { ...metadata, labels: { keep } } };
+  };
+  let page = pageOf("5", labelled("a", "3", "yes"), labelled("b", "4", "no"));
+  const world = start(() => page, { transform });
+  await world.clock.advance(0);
+  assert.deepEqual(world.log.splice(0), ["added n/a", "synced"]);
+  world.current().send(modified(labelled("b", "6", "no")), modified(labelled("b", "7", "yes")));
+  world.current().send(modified(labelled("a", "8", "no")), modified(labelled("a", "9", "no")));
+  world.current().send(modified(labelled("b", "2", "no")), { type: "DELETED", object: labelled("a", "10", "no") });
+  await world.clock.advance(0);
+  assert.deepEqual(world.log.splice(0), ["added n/b", "deleted n/a"], "an older state of b says nothing");
+  world.current().send(modified(labelled("b", "11", "no", "another")));
+  await world.clock.advance(0);
+  assert.deepEqual(world.log.splice(0), ["deleted n/b"], "re-created as one that is not kept");
+  assert.equal(world.cache.size, 0);
+  page = pageOf("20", labelled("c", "12", "yes"), labelled("d", "13", "no"));
+  world.current().fail(new Gone("too old"));
+  await world.clock.advance(60_000);
+  assert.deepEqual(world.log, ["added n/c"]);
+  await world.stop();
+});
+
 test("an object that cannot be compacted is left out and logged, the rest goes on", async () => {
   const errors: string[] = [];
   const logger: Logger = { ...silentLogger, error: (message) => errors.push(message), with: () => logger };

@@ -39,8 +39,11 @@ export interface ListWatchOptions<R> {
   readonly random: Random;
   readonly logger: Logger;
   readonly cache: ResourceCache<R>;
-  /** What of an object is kept. Called once per state of an object; must not throw and must not keep the rest alive. */
-  readonly transform: (object: KubeObject) => R;
+  /**
+   * What of an object is kept; undefined: nothing, as if the object were not there. Called once per state of an object;
+   * must not throw and must not keep the rest alive.
+   */
+  readonly transform: (object: KubeObject) => R | undefined;
   readonly onDelta?: (delta: Delta<R>) => void;
   /** The cache holds the whole state for the first time. */
   readonly onSynced?: () => void;
@@ -325,7 +328,8 @@ class Driver<R> implements ListWatch {
   #stage(objects: readonly KubeObject[]): void {
     for (const object of objects) {
       const entry = this.#entryOf(object);
-      if (entry) this.#staged.set(entry.key, entry);
+      if (entry === "not kept") this.#staged.delete(keyOf(object.metadata));
+      else if (entry) this.#staged.set(entry.key, entry);
     }
   }
 
@@ -342,12 +346,13 @@ class Driver<R> implements ListWatch {
   #apply(event: ObjectEvent): void {
     const { cache } = this.#options;
     const { metadata } = event.object;
-    if (event.type === "DELETED") {
-      for (const delta of cache.deltasOfRemoval(keyOf(metadata), metadata.resourceVersion ?? "")) this.#deliver(delta);
-      return;
-    }
-    const entry = this.#entryOf(event.object);
-    if (entry) for (const delta of cache.deltasOfUpsert(entry)) this.#deliver(delta);
+    const entry = event.type === "DELETED" ? "not kept" : this.#entryOf(event.object);
+    if (!entry) return;
+    const deltas =
+      entry === "not kept"
+        ? cache.deltasOfRemoval(keyOf(metadata), metadata.resourceVersion ?? "")
+        : cache.deltasOfUpsert(entry);
+    for (const delta of deltas) this.#deliver(delta);
   }
 
   /** The cache first, then the consumer: who reads the cache in a handler finds the change there. */
@@ -356,11 +361,13 @@ class Driver<R> implements ListWatch {
     this.#guarded("onDelta", () => this.#options.onDelta?.(delta));
   }
 
-  #entryOf(object: KubeObject): Entry<R> | undefined {
+  /** Undefined for an object that nobody could make sense of: what is known of it stays. */
+  #entryOf(object: KubeObject): Entry<R> | "not kept" | undefined {
     const { uid = "", resourceVersion = "" } = object.metadata;
     const key = keyOf(object.metadata);
     try {
-      return { key, uid, resourceVersion, record: this.#options.transform(object) };
+      const record = this.#options.transform(object);
+      return record === undefined ? "not kept" : { key, uid, resourceVersion, record };
     } catch (error) {
       this.#logger.error("an object could not be compacted and was left out", { key, error: messageOf(error) });
       return undefined;

@@ -27,7 +27,7 @@ export type ProviderErrorCode =
   | "ProviderBusy";
 
 const RULES: Readonly<Record<ProviderErrorCode, RetryRule>> = {
-  ProviderUnavailable: backoff,
+  ProviderUnavailable: { kind: "backoff", isShared: true },
   ProviderThrottled: after(10_000),
   ProviderForbidden: backoff,
   ProviderRefused: backoff,
@@ -48,7 +48,11 @@ export class ProviderError extends KeyturnError {
     message: string,
     details: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
   ) {
-    const retry = details.retryAfterMs === undefined ? RULES[code] : after(details.retryAfterMs);
-    super(code, message, { retry, cause: details.cause });
+    super(code, message, { retry: ruleOf(code, details.retryAfterMs), cause: details.cause });
   }
+}
+
+function ruleOf(code: ProviderErrorCode, retryAfterMs: number | undefined): RetryRule {
+  if (retryAfterMs === undefined) return RULES[code];
+  return { kind: "after", delayMs: retryAfterMs, ...(code === "ProviderUnavailable" && { isShared: true }) };
 }

@@ -25,6 +25,14 @@ export class Fingerprinter {
     return `${this.keyId}.${createHmac("sha256", this.#key).update(text).digest("base64url")}`;
   }
 
+  /** Of parts in their order, without the id of the key; what the parts stand for is the first of them. */
+  ofParts(parts: readonly (string | Uint8Array)[]): string {
+    // No text that `ofData` digests begins with a letter, and lengths keep the parts apart.
+    const hmac = createHmac("sha256", this.#key).update("parts");
+    for (const part of parts) hmac.update(`:${Buffer.byteLength(part)}:`).update(part);
+    return hmac.digest("base64url");
+  }
+
   isComparable(fingerprint: string): boolean {
     return fingerprint.startsWith(`${this.keyId}.`);
   }

@@ -169,6 +169,20 @@ test("what cannot be published is refused by key, never by value", () => {
   for (const [given, message] of table) assertUnpublishable(given, "flat", message);
 });
 
+test("a digest of parts depends on each of them, on where they end, on their order and on the key", () => {
+  const fingerprinter = new Fingerprinter(new Redacted(new Uint8Array(32).fill(1)));
+  const other = new Fingerprinter(new Redacted(new Uint8Array(32).fill(2)));
+  const parts = fc.array(fc.string({ unit: fc.constantFrom("a", ":", "1"), maxLength: 3 }), { maxLength: 4 });
+  fc.assert(
+    fc.property(parts, parts, (one, two) => {
+      const isSame = JSON.stringify(one) === JSON.stringify(two);
+      assert.equal(fingerprinter.ofParts(one) === fingerprinter.ofParts(two), isSame);
+      assert.equal(fingerprinter.ofParts(one), fingerprinter.ofParts(one.map((part) => Buffer.from(part))));
+      assert.notEqual(fingerprinter.ofParts(one), other.ofParts(one));
+    }),
+  );
+});
+
 test("a fingerprint depends on names, values and key, and not on order", () => {
   const fingerprinter = new Fingerprinter(new Redacted(new Uint8Array(32).fill(1)));
   const other = new Fingerprinter(new Redacted(new Uint8Array(32).fill(2)));

@@ -6,6 +6,7 @@ import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { Fingerprinter } from "../publish/fingerprint.ts";
 import { secretType } from "../publish/secret-publisher.ts";
+import type { Reconcile } from "../runtime/workers.ts";
 
 /** What sets this cluster apart outside, and the key of its fingerprints. */
 export interface ClusterIdentity {
@@ -43,6 +44,26 @@ export async function establishIdentity(options: ClusterIdentityOptions): Promis
   const { metadata } = await kube.get(namespaceType, { name: "kube-system" }, { metadataOnly: true, signal });
   const key = await fingerprintKey(options);
   return { clusterId: metadata.uid ?? "", fingerprinter: new Fingerprinter(key) };
+}
+
+/** What needs the identity is built when the first key comes: by then this process leads. */
+export function onceIdentified(
+  options: Omit<ClusterIdentityOptions, "signal">,
+  assemble: (identity: ClusterIdentity) => Reconcile,
+): Reconcile {
+  const { kube, random, namespace } = options;
+  let ready: Promise<Reconcile> | undefined;
+  return async (key, signal) => {
+    ready ??= establishIdentity({ kube, random, namespace, signal }).then(assemble);
+    let reconcile: Reconcile;
+    try {
+      reconcile = await ready;
+    } catch (error) {
+      ready = undefined;
+      throw error;
+    }
+    return reconcile(key, signal);
+  };
 }
 
 async function fingerprintKey(options: ClusterIdentityOptions): Promise<Redacted<Uint8Array>> {

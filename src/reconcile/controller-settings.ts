@@ -1,5 +1,8 @@
 import type { HttpPort } from "../providers/http-port.ts";
+import type { RestartMetrics } from "../report/restart-metrics.ts";
 import type { RotationMetrics } from "../report/rotation-metrics.ts";
+import type { RestartKnowledge } from "./restart/restart-knowledge.ts";
+import type { RestartSettings } from "./restart/restart-settings.ts";
 
 /** What every controller is told by whoever runs the operator. */
 export interface ControllerSettings {
@@ -24,4 +27,8 @@ export interface ControllerSettings {
   readonly settleMs: number;
   /** How many rotations that are overdue together may start within a second, per provider configuration. */
   readonly overdueStartsPerSecond: number;
+  readonly restart: RestartSettings;
+  readonly restartMetrics?: RestartMetrics;
+  /** What the restart controller tells the others; absent while it is off. */
+  readonly knowledge?: RestartKnowledge;
 }

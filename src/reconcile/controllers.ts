@@ -7,6 +7,7 @@ import { createFamilyController } from "./managed/family-controller.ts";
 import { ROTATING_RESOURCE } from "./parents/generic/generic-family.ts";
 import { createRotatingResourceController } from "./parents/generic/rotating-resource-controller.ts";
 import { createParentController } from "./parents/parent-controller.ts";
+import { createRestartController, RESTART } from "./restart/restart-controller.ts";
 
 export interface ControllerFactory {
   /** The name it is switched on with. */
@@ -23,4 +24,5 @@ export const controllers: readonly ControllerFactory[] = [
     create: (settings) => createParentController(createRotatingCredentialBindingFamily(settings), settings),
   },
   { name: ROTATING_RESOURCE, create: createRotatingResourceController },
+  { name: RESTART, create: createRestartController },
 ];

@@ -32,6 +32,11 @@ function start(views: readonly CredentialView[] = [], perObject = false) {
   return { metrics, clock, shown, series };
 }
 
+test("how many keys are kept for somebody", async () => {
+  const { series } = start([view(), view({ retired: 3, held: 2 }), view({ held: 1 })]);
+  assert.deepEqual(await series("keyturn_held_keys"), { "keyturn_held_keys{K}": "3" });
+});
+
 test("gauges tell of all credentials as they are when somebody looks", async () => {
   const table: readonly (readonly [
     views: readonly CredentialView[],

@@ -9,6 +9,8 @@ export interface CredentialView {
   /** Infinity for a static one. */
   readonly rotationAt: number;
   readonly retired: number;
+  /** Those of them that are kept because somebody has not moved on. */
+  readonly held?: number;
   readonly isHealthy: boolean;
 }
 
@@ -104,6 +106,9 @@ export class RotationMetrics {
     );
     gauge("keyturn_retired_keys", "Retired keys that still live.", (views) =>
       views.reduce((sum, view) => sum + view.retired, 0),
+    );
+    gauge("keyturn_held_keys", "Retired keys that are kept because a consumer has not moved on.", (views) =>
+      views.reduce((sum, view) => sum + (view.held ?? 0), 0),
     );
     gauge("keyturn_active_key_age_max_seconds", "Age of the oldest active key.", (views) =>
       largest(views.map((view) => this.#now() - (view.activeSince ?? this.#now()))),

@@ -66,7 +66,15 @@ export class ControllerUnit {
     this.#workers = new Workers({
       queue: this.#queue,
       dueTimes: this.#dueTimes,
-      reconcile: controller.createReconcile({ kube, clock, random, logger, cacheOf }),
+      reconcile: controller.createReconcile({
+        kube,
+        clock,
+        random,
+        logger,
+        cacheOf,
+        enqueue: (key) => this.#add(key),
+        isFresh: () => this.#watched.every(({ source }) => source.state().ready),
+      }),
       clock,
       logger,
       observer: observers.workers,
@@ -76,9 +84,9 @@ export class ControllerUnit {
     });
   }
 
-  /** Every watch knows the state of the world, or knows that its kind is not served. */
+  /** Every watch that counts knows the state of the world, or knows that its kind is not served. */
   isReady(): boolean {
-    return this.#watched.every(({ source }) => source.isReady());
+    return this.#watched.every(({ watch, source }) => watch.isHint === true || source.isReady());
   }
 
   /** Starts the work, with everything that is in the caches; once, however often it is called. */
@@ -100,6 +108,10 @@ export class ControllerUnit {
 
   liveness(): HealthSource {
     return { name: `workers of ${this.#options.controller.name}`, state: () => this.#workers.state() };
+  }
+
+  #add(key: string): void {
+    if (this.#hasBegun) this.#queue.add(key, "person");
   }
 
   #follow(watch: Watch): Watched {

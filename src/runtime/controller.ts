@@ -27,8 +27,8 @@ export interface Source<R = unknown> {
   readonly type: ResourceType;
   readonly selection?: Selection;
   readonly metadataOnly?: boolean;
-  /** What of an object is kept in the cache; as little as the reconciles need. */
-  record(object: KubeObject): R;
+  /** What of an object is kept in the cache, as little as the reconciles need; undefined: the object is not kept at all. */
+  record(object: KubeObject): R | undefined;
   /** The values under which records can be found, by the name of the index. */
   readonly indexes?: Readonly<Record<string, SourceIndexer<R>>>;
 }
@@ -43,6 +43,8 @@ export interface Watch<R = unknown> {
    * of our own words about a failure, waits with a back-off instead of cutting it short.
    */
   isWish?(delta: Delta<R>): boolean;
+  /** What it tells only saves time: work does not wait until it is complete. */
+  readonly isHint?: boolean;
 }
 
 /** A method's type, so that a list can hold sources of different records: each is only ever given its own. */
@@ -53,6 +55,10 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Asks for a key that no change of a watch leads to; ignored until the work has begun. */
+  readonly enqueue: (key: string) => void;
+  /** Whether every watch is complete and has heard from the server lately. */
+  readonly isFresh: () => boolean;
   /** The cache of one of the controller's own watches. */
   cacheOf<R>(watch: Watch<R>): ResourceCache<R>;
 }

@@ -152,6 +152,8 @@ export interface StartOptions {
   readonly leaseNamespace?: string;
   readonly name?: string;
   readonly plan?: FaultPlan;
+  /** Gadgets only save time. */
+  readonly areGadgetsHints?: boolean;
 }
 
 /** An operator with one controller that watches widgets and gadgets and notes which keys it was given. */
@@ -205,7 +207,7 @@ export async function startOperator(cluster: Cluster, options: StartOptions = {}
 function noting(reconciled: string[], options: StartOptions): Controller {
   return {
     name: "test",
-    watches: [widgetWatch, gadgetWatch],
+    watches: [widgetWatch, { ...gadgetWatch, isHint: options.areGadgetsHints === true }],
     createReconcile: ({ cacheOf }) => {
       const cache = cacheOf(widgetWatch);
       return async (key, signal) => {

@@ -109,6 +109,19 @@ describe("what work waits for", () => {
     await running.stop();
   });
 
+  test("not one that only saves time: where it may not be watched, work goes on", async () => {
+    const cluster = startCluster();
+    await cluster.install(widgets);
+    await cluster.install(gadgets);
+    await cluster.put(widgets, "one");
+    const plan = refuse(/gadgets/, 403, "Forbidden");
+    const running = await startOperator(cluster, { plan, areGadgetsHints: true });
+    await cluster.clock.advance(1_000);
+    assert.deepEqual(running.reconciled, ["one"]);
+    assert.equal(isReady(running), false, "but somebody is told of it");
+    await running.stop();
+  });
+
   test("a kind that appears while others are worked on is read whole first", async () => {
     const cluster = startCluster();
     await cluster.install(widgets);

@@ -144,9 +144,9 @@ export class Operator {
       random,
       logger,
       type: crdType,
-      cache: new ResourceCache<undefined>(),
+      cache: new ResourceCache<null>(),
       metadataOnly: true,
-      transform: () => undefined,
+      transform: () => null,
       onDelta: ({ type, key }) => {
         if (type === "deleted") return;
         for (const source of this.#sources.all()) source.poke(key);

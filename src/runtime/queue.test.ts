@@ -10,7 +10,7 @@ const succeeded = { kind: "succeeded" } as const;
 const failed = (retry: RetryRule) => ({ kind: "failed", retry }) as const;
 const empty = { person: 0, drift: 0, delayed: 0, running: 0 };
 
-function newQueue(options: Partial<Pick<WorkQueueOptions, "observer" | "personBurst" | "laneOf" | "laneWidth">> = {}): {
+function newQueue(options: Partial<Omit<WorkQueueOptions, "clock" | "random">> = {}): {
   clock: ManualClock;
   queue: WorkQueue;
 } {
@@ -131,6 +131,65 @@ describe("lanes", () => {
     queue.add("stays");
     queue.done("moves", succeeded);
     assert.equal((await queue.take())?.key, "stays");
+  });
+
+  const longPauses = { baseMs: 100, capMs: 300_000 };
+  const outage: RetryRule = { kind: "backoff", isShared: true };
+
+  /** The keys that are taken within so long, each of which fails or succeeds as it is told. */
+  const worked = async (
+    { clock, queue }: ReturnType<typeof newQueue>,
+    ms: number,
+    resultOf: (key: string) => ReturnType<typeof failed> | typeof succeeded,
+  ): Promise<readonly string[]> => {
+    const keys: string[] = [];
+    for (let passed = 0; passed <= ms; passed += 100) {
+      while (queue.depth.person + queue.depth.drift > 0) {
+        const work = await queue.take();
+        if (!work) break;
+        keys.push(work.key);
+        queue.done(work.key, resultOf(work.key));
+      }
+      if (passed < ms) await clock.advance(100);
+    }
+    return keys;
+  };
+
+  test("one success ends the pauses of all in the lane that failed by what they share, spread over seconds", async () => {
+    const world = newQueue({ laneOf, backOff: longPauses });
+    const { queue } = world;
+    for (const key of ["a1", "a2", "a3", "a4", "b1"]) queue.add(key);
+    // Such pauses are longer than the rest of the test.
+    await worked(world, 120_000, (key) => failed(key === "a4" ? backoff : outage));
+    assert.deepEqual(queue.depth, { ...empty, delayed: 5 });
+    queue.add("a0");
+    assert.deepEqual(await worked(world, 0, () => succeeded), ["a0"], "not all at the same moment");
+    const soon = await worked(world, 5_000, () => succeeded);
+    assert.deepEqual([...soon].sort(), ["a1", "a2", "a3"], "neither another lane, nor what failed for itself");
+  });
+
+  test("a pause that the other side has asked for is not cut short by anybody's success", async () => {
+    const world = newQueue({ laneOf });
+    const { queue } = world;
+    queue.add("a1");
+    await worked(world, 0, () => failed({ kind: "after", delayMs: 30_000, isShared: true }));
+    queue.add("a0");
+    assert.deepEqual(await worked(world, 29_900, () => succeeded), ["a0"]);
+    assert.deepEqual(await worked(world, 5_000, () => succeeded), ["a1"]);
+  });
+
+  test("successes that mean nothing make nobody try for ever: the next one counts after a pause that doubles", async () => {
+    const world = newQueue({ laneOf, backOff: longPauses });
+    const { queue } = world;
+    queue.add("a1");
+    await worked(world, 120_000, () => failed(outage));
+    let attempts = 0;
+    for (let second = 0; second < 600; second++) {
+      queue.add("a0");
+      const keys = await worked(world, 1_000, (key) => (key === "a0" ? succeeded : failed(outage)));
+      attempts += keys.filter((key) => key === "a1").length;
+    }
+    assert.ok(attempts > 3 && attempts < 12, `${attempts} attempts`);
   });
 
   test("what stands in a full lane is forgotten at the end like everything else", async () => {

@@ -4,12 +4,19 @@ import type { Random } from "../base/random.ts";
 import { type BackOff, defaultBackOff, retryDelayMs } from "./back-off.ts";
 import { KeyedHeap } from "./keyed-heap.ts";
 import { LaneHeap } from "./lane-heap.ts";
+import { LaneTroubles } from "./lane-troubles.ts";
+
+/** Keys that need not wait any longer come back within this time, and not all at once. */
+const RELEASE_SPREAD_MS = 5_000;
+/** How long a sign that a lane works again is believed, at first, before the next one counts. */
+const TROUBLE_PAUSE_MS = 10_000;
 
 /**
  * The keyed work queue between watch events and workers. A key is in it at most once, is never handed to two workers at
  * the same time, and when it is added while a worker has it, it is handed out again afterwards. Failed keys come back
  * after a pause that grows. Keys may stand in lanes, of which each is only so wide: one in which the work takes for ever
- * does not keep the others waiting. Must not: know what a key or a lane stands for, or run anything itself.
+ * does not keep the others waiting; and where what failed is shared by all of a lane, one success ends the pauses of the
+ * others. Must not: know what a key or a lane stands for, or run anything itself.
  *
  * Memory: there is one record per key that waits, runs or is to be tried again, and none for any other.
  */
@@ -87,6 +94,8 @@ export class WorkQueue {
   /** How many keys of a lane are being worked on. */
   readonly #busy = new Map<string, number>();
   readonly #delayed = new KeyedHeap();
+  /** Absent where there are no lanes: nobody can tell who shares what then. */
+  readonly #troubles: LaneTroubles | undefined;
   readonly #takers = new Set<(work: Work | undefined) => void>();
   readonly #idleWaiters: (() => void)[] = [];
   #timer: { readonly timer: Timer; readonly at: number } | undefined;
@@ -103,6 +112,8 @@ export class WorkQueue {
     this.#observer = options.observer ?? {};
     this.#laneOf = options.laneOf ?? (() => "");
     this.#laneWidth = options.laneWidth ?? Infinity;
+    const { capMs } = this.#backOff;
+    this.#troubles = options.laneOf && new LaneTroubles({ baseMs: TROUBLE_PAUSE_MS, capMs });
   }
 
   get depth(): QueueDepth {
@@ -157,9 +168,7 @@ export class WorkQueue {
     this.#leave(entry.lane);
     this.#observer.finished?.(this.#clock.monotonic() - entry.sinceAt);
     if (this.#state === "closed") this.#entries.delete(key);
-    else if (result.kind === "failed") this.#failed(key, entry, result.retry);
-    else if (result.kind === "postponed") this.#postponed(key, entry, result.delayMs);
-    else this.#succeeded(key, entry);
+    else this.#settle(key, entry, result);
     this.#changed();
   }
 
@@ -214,8 +223,36 @@ export class WorkQueue {
     entry.state = "ready";
     entry.sinceAt = this.#clock.monotonic();
     entry.again = undefined;
-    entry.lane = this.#laneOf(key);
+    const lane = this.#laneOf(key);
+    if (lane !== entry.lane) this.#troubles?.forget(entry.lane, key);
+    entry.lane = lane;
     this.#ready[entry.priority].add(key, entry.lane, this.#sequence++);
+  }
+
+  #settle(key: string, entry: Entry, result: WorkResult): void {
+    if (result.kind === "postponed") {
+      this.#postponed(key, entry, result.delayMs);
+      return;
+    }
+    const { lane } = entry;
+    const retry = result.kind === "failed" ? result.retry : undefined;
+    if (retry?.kind !== "never" && retry?.isShared) this.#troubles?.failed(lane, key);
+    else this.#troubles?.forget(lane, key);
+    if (retry) {
+      this.#failed(key, entry, retry);
+      return;
+    }
+    this.#succeeded(key, entry);
+    for (const other of this.#troubles?.succeeded(lane, this.#clock.monotonic()) ?? []) this.#release(other);
+  }
+
+  /** Comes back within the next seconds, unless it does so anyhow, or the other side has asked for a longer pause. */
+  #release(key: string): void {
+    const dueAt = this.#delayed.rankOf(key);
+    if (dueAt === undefined) return;
+    const soonAt = this.#clock.monotonic() + RELEASE_SPREAD_MS * this.#random.next();
+    const floorAt = this.#entries.get(key)?.floorAt ?? 0;
+    this.#delayed.set(key, Math.min(dueAt, Math.max(soonAt, floorAt)));
   }
 
   #succeeded(key: string, entry: Entry): void {
@@ -336,6 +373,7 @@ export class WorkQueue {
 
   #forgetDelayed(): void {
     for (let key = this.#delayed.pop(); key !== undefined; key = this.#delayed.pop()) this.#entries.delete(key);
+    this.#troubles?.clear();
     this.#arm();
   }
 

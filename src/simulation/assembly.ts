@@ -1,21 +1,19 @@
-import { Redacted } from "../base/redacted.ts";
 import type { State } from "../engine/model.ts";
 import { type KubeObject, keyOf } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import type { HttpPort } from "../providers/http-port.ts";
-import { Fingerprinter } from "../publish/fingerprint.ts";
 import { SecretPublisher, secretType } from "../publish/secret-publisher.ts";
 import type { ManagedFamily } from "../reconcile/managed/family.ts";
 import { FamilySource, versionOf } from "../reconcile/managed/family-source.ts";
 import { createManagedReconcile, type ManagedControllerOptions } from "../reconcile/managed/managed-controller.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import type { Known } from "../reconcile/managed/rest.ts";
-import type { WatchedFamily } from "../reconcile/parents/parent-controller.ts";
+import type { ParentFamily } from "../reconcile/parents/parent-family.ts";
 import { ParentSource } from "../reconcile/parents/parent-source.ts";
-import { childWatch } from "../reconcile/parents/parent-watches.ts";
 import { EventRecorder } from "../report/event-recorder.ts";
 import type { Reconcile } from "../runtime/workers.ts";
-import type { Family } from "./families/family.ts";
+import type { Family, KeyHolders, Outside, Parents } from "./families/family.ts";
+import { FINGERPRINTER } from "./fingerprinter.ts";
 import type { Process } from "./process.ts";
 import { CLUSTER_ID, DRIFT_CHECK_MS } from "./scene.ts";
 import type { WatchView } from "./watch-view.ts";
@@ -28,37 +26,44 @@ export interface Tampering {
   readonly options?: (options: ManagedControllerOptions, process: Process) => ManagedControllerOptions;
   /** What the controller of parents alone is built on. */
   readonly parents?: {
-    readonly family?: (family: WatchedFamily) => WatchedFamily;
+    readonly family?: (family: ParentFamily) => ParentFamily;
     readonly kube?: (kube: Kube, process: Process) => Kube;
+    readonly watch?: (watch: WatchView) => WatchView;
     readonly options?: (options: ManagedControllerOptions) => ManagedControllerOptions;
   };
   /** Not at all, or without looking at who is alive. */
   readonly sweeps?: false | "blindly";
 }
 
-export const FINGERPRINTER = new Fingerprinter(new Redacted(new Uint8Array(32).fill(7)));
+/** What the controllers of a world's processes are about. */
+export interface Stage {
+  readonly family: Family;
+  readonly outside: Outside;
+}
 
 /**
- * All controllers of one process, put together as production does it, on what the process has. Keys are those of the
- * world: a kind and a name.
+ * All controllers of one process, put together as production does it, on what the process has; beside them, those of
+ * children that are not ours, which nobody tampers with. Keys are those of the world: a kind and a place.
  */
-export function assemble(family: Family, process: Process, tampering: Tampering): Reconcile {
+export function assemble({ family, outside }: Stage, process: Process, tampering: Tampering): Reconcile {
   const parts: Parts = {
     process,
     kube: tampering.kube?.(process.kube, process) ?? process.kube,
     http: tampering.http?.(process.http) ?? process.http,
     tampering,
   };
-  const parent = family.createParent?.();
+  const { holders, parents } = family;
+  const others = outside.play?.(process.kube, process.clock);
   const reconciles = new Map<string, Reconcile>([
-    ...(parent ? [[parent.kind.type.kind, assembleParent(parent, parts)] as const] : []),
-    ...[assembleFamily(family, parts)],
+    ...(parents ? [[parents.kind.type.kind, assembleParent(parents, parts)] as const] : []),
+    ...(parents && others ? [[parents.children.type.kind, others] as const] : []),
+    ...(holders ? [assembleFamily(holders, parts)] : []),
   ]);
   return async (key, signal) => {
-    const [kind = "", name = ""] = key.split(" ");
+    const [kind = "", place = ""] = key.split(" ");
     const reconcile = reconciles.get(kind);
     if (!reconcile) throw new RangeError(`nobody reconciles ${key}`);
-    return reconcile(name, signal);
+    return reconcile(place, signal);
   };
 }
 
@@ -69,11 +74,11 @@ interface Parts {
   readonly tampering: Tampering;
 }
 
-function assembleFamily(family: Family, parts: Parts): readonly [string, Reconcile] {
+function assembleFamily(holders: KeyHolders, parts: Parts): readonly [string, Reconcile] {
   const { process, kube, http, tampering } = parts;
   const { clock, watch } = process;
-  const managed = family.createManaged();
-  const knownVersion = (config: string): string | undefined => versionIn(watch, family, managed, config);
+  const managed = holders.create();
+  const knownVersion = (config: string): string | undefined => versionIn(watch, holders, managed, config);
   const source = new FamilySource(managed, { kube, clock, http, fingerprinter: FINGERPRINTER, knownVersion });
   const { kind, name } = managed;
   const options: ManagedControllerOptions = {
@@ -91,7 +96,7 @@ function assembleFamily(family: Family, parts: Parts): readonly [string, Reconci
 /** Of a ProviderConfig and its credentials, as the watches know them. */
 function versionIn(
   watch: WatchView,
-  { credentials }: Family,
+  { credentials }: KeyHolders,
   { configType }: ManagedFamily,
   name: string,
 ): string | undefined {
@@ -100,43 +105,28 @@ function versionIn(
   return config === undefined || secret === undefined ? undefined : versionOf(config, [secret]);
 }
 
-function assembleParent(plain: WatchedFamily, common: Parts): Reconcile {
+function assembleParent(parents: Parents, common: Parts): Reconcile {
   const { process, tampering } = common;
-  const { watch } = process;
-  const { parents = {} } = tampering;
-  const family = parents.family?.(plain) ?? plain;
-  const kube = parents.kube?.(common.kube, process) ?? common.kube;
-  const parts = { ...common, kube };
-  const { kind, children } = family;
-  const { record } = childWatch(kind, children).source;
-  const secretVersion = (child: KubeObject): string | undefined => {
-    const address = children.secretOf(child);
-    return address && watch.publishedVersion(address);
-  };
-  const inputs = (key: string): string =>
-    watch
-      .list(children.type)
-      .filter((child) => record(child).parents.includes(key))
-      .map((child) => `${child.metadata.uid} ${child.metadata.resourceVersion} ${secretVersion(child) ?? ""}`)
-      .sort()
-      .join();
+  const { clock } = process;
+  const mutated = tampering.parents ?? {};
+  const watch = mutated.watch?.(process.watch) ?? process.watch;
+  const kube = mutated.kube?.(common.kube, process) ?? common.kube;
+  const { family: plain, known, secretVersion, options: own } = parents.open({ kube, clock, watch });
+  const family = mutated.family?.(plain) ?? plain;
   const source = new ParentSource(family, {
     kube,
     fingerprinter: FINGERPRINTER,
-    secretVersion: (ref) => {
-      const child = watch.find(children.type, keyOf(ref));
-      return child && secretVersion(child);
-    },
+    ...(secretVersion && { secretVersion }),
   });
   const options: ManagedControllerOptions = {
-    ...commonOptions(family, parts, watch.knownOf(kind.type, inputs)),
+    ...commonOptions(family, { ...common, kube }, known),
+    ...own,
     isNear: true,
-    hearsOutside: true,
     resolve: (object, spec, abort) => source.resolve(object, spec, abort),
     resolveDeparture: (object, spec, abort) => source.resolveDeparture(object, spec, abort),
   };
   const tampered = tampering.options?.(options, process) ?? options;
-  return createManagedReconcile(parents.options?.(tampered) ?? tampered);
+  return createManagedReconcile(mutated.options?.(tampered) ?? tampered);
 }
 
 function commonOptions(

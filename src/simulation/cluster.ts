@@ -1,10 +1,10 @@
-import { type CustomResource, definitionOf } from "../api/custom-resource.ts";
+import { definitionOf } from "../api/custom-resource.ts";
 import { customResources } from "../api/custom-resources.ts";
 import { silentLogger } from "../base/logger.ts";
 import { type Random, seededRandom } from "../base/random.ts";
 import { EmbeddedServer } from "../embedded/embedded-server.ts";
 import type { Json } from "../embedded/json.ts";
-import type { KubeObject } from "../kube/objects.ts";
+import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { createDirectKube } from "./direct-kube.ts";
 import { FAMILIES } from "./families/families.ts";
@@ -14,7 +14,7 @@ import { storedAs } from "./watch-view.ts";
 const START_AT = Date.UTC(2025, 10, 5, 13, 14, 28);
 
 /** What a schedule leaves behind, and the next one must not find. */
-const USED_KINDS = ["secrets", "events", ...kindsOfFamilies().map(({ plural }) => plural)];
+const USED_KINDS = ["secrets", "events", ...typesOfFamilies().map(({ plural }) => plural)];
 
 /** Everything of a cluster that a schedule can change. */
 export interface ClusterState {
@@ -42,8 +42,8 @@ export class Cluster {
     this.kube = createDirectKube(this.server);
     const definitions = this.server.registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
     if (!definitions) throw new Error("the embedded API does not serve CustomResourceDefinitions");
-    for (const resource of kindsOfFamilies()) {
-      const body = JSON.parse(JSON.stringify(definitionOf(resource))) as Json;
+    for (const definition of definitionsOfFamilies()) {
+      const body = JSON.parse(JSON.stringify(definition)) as Json;
       this.server.objects.create(definitions, undefined, body, { fieldManager: "simulation" });
     }
   }
@@ -71,14 +71,19 @@ export class Cluster {
 }
 
 /** The kinds that the simulated worlds know. */
-function kindsOfFamilies(): readonly CustomResource[] {
-  const types = FAMILIES.flatMap((family) => {
-    const { kind, configType } = family.createManaged();
-    const parent = family.createParent?.();
-    return [kind.type, configType, ...(parent ? [parent.kind.type] : [])];
+function typesOfFamilies(): readonly ResourceType[] {
+  return FAMILIES.flatMap(({ holders, parents }) => {
+    const managed = holders?.create();
+    const parental = parents ? [parents.kind.type, parents.children.type, parents.classType] : [];
+    return [managed?.kind.type, managed?.configType, ...parental].flatMap((type) => type ?? []);
   });
-  const names = new Set(types.map(storedAs));
-  return customResources.filter((resource) => names.has(storedAs(resource)));
+}
+
+/** Ours are defined as for any cluster; kinds of others bring their definition along. */
+function definitionsOfFamilies(): readonly unknown[] {
+  const names = new Set(typesOfFamilies().map(storedAs));
+  const ours = customResources.filter((resource) => names.has(storedAs(resource))).map(definitionOf);
+  return [...ours, ...FAMILIES.flatMap(({ parents }) => parents?.children.definition ?? [])];
 }
 
 /** As after a reset of its managedFields: nobody here reads them, and they cost more than the rest of a write. */

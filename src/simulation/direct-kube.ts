@@ -5,7 +5,7 @@ import type { ResourceDefinition } from "../embedded/registry.ts";
 import { StatusError } from "../embedded/status-error.ts";
 import { NotServed } from "../kube/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../kube/objects.ts";
-import type { Kube, WriteOptions } from "../kube/port.ts";
+import type { Kube, Patch, WriteOptions } from "../kube/port.ts";
 import { statusToError } from "../kube/status-to-error.ts";
 
 /**
@@ -37,11 +37,11 @@ export function createDirectKube({ objects, registry }: Pick<EmbeddedServer, "ob
         const ref = { name, ...(namespace !== undefined && { namespace }) };
         return objects.update(definitionOf(type), ref, bodyOf(object), contextOf(options)).object as never;
       }),
-    patch: async <T extends KubeObject>(type: ResourceType, ref: ObjectRef, patch: Parameters<Kube["patch"]>[2]) =>
+    patch: async <T extends KubeObject>(type: ResourceType, ref: ObjectRef, patch: Patch, options?: WriteOptions) =>
       translated(() => {
         if (patch.type === "apply") throw new TypeError("the simulation does not apply");
         const request = { type: patch.type, body: bodyOf(patch.body) };
-        return objects.patch(definitionOf(type), ref, request, contextOf(undefined)).object as T;
+        return objects.patch(definitionOf(type), ref, request, contextOf(options)).object as T;
       }),
     delete: async (type, ref, options = {}) =>
       translated(() => {
@@ -52,7 +52,7 @@ export function createDirectKube({ objects, registry }: Pick<EmbeddedServer, "ob
       throw new TypeError("the simulation does not watch");
     },
     fetch: () => Promise.reject(new TypeError("the simulation does not fetch")),
-    discover: async () => [],
+    discover: async (group, version) => registry.all().filter((one) => one.group === group && one.version === version),
     close: async () => {},
   };
 }

@@ -1,8 +1,9 @@
 import { KeyturnError } from "../base/errors.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import type { Fault } from "./faults.ts";
-import { judgeRest, judgeStrays } from "./judge-rest.ts";
+import { judgeChildSecrets, judgeRest, judgeStrays } from "./judge-rest.ts";
 import { type ActName, act, type Backup, takeBackup } from "./person.ts";
+import { targetOf } from "./places.ts";
 import type { Call, Finish, Process } from "./process.ts";
 import { DRIFT_CHECK_MS } from "./scene.ts";
 import type { World } from "./world.ts";
@@ -185,9 +186,11 @@ export class Driver {
     const isCalm = this.#hasSettled && !this.#rival && clock.offsetMs === 0 && !watch.isBehind && !world.hasLate;
     clock.offsetMs = 0;
     watch.catchUp();
-    world.mendOutside();
+    await world.mendOutside();
     if (this.hasPersonActed || isMended) await this.person("mend");
     if (this.hasPersonActed) await this.person("unpause");
+    // A child whose parent is gone may fail for as long as it is there.
+    await world.collectGarbage();
     if (!isCalm) await this.settle();
     await world.collectGarbage();
     const rounds = world.hasLate || this.hasPersonActed ? 2 : 1;
@@ -206,8 +209,9 @@ export class Driver {
     const [secrets, now] = [world.storedSecrets(), world.clock.now()];
     const owners = world.levels.flatMap(({ kind }) => world.stored(kind.type));
     judgeStrays(world.judge, secrets, new Set(owners.map(({ metadata }) => metadata.uid ?? "")));
+    judgeChildSecrets(world.judge, secrets, (secret) => world.lostChildOf(secret));
     for (const { kind, judge, truth, ...level } of world.levels) {
-      const finishOf = (name: string): Finish | undefined => finishes.get(`${kind.type.kind} ${name}`);
+      const finishOf = (name: string): Finish | undefined => finishes.get(targetOf(kind.type, name));
       const works = (secret: KubeObject): boolean => world.works(secret);
       judgeRest({ ...level, judge, truth: truth(), secrets, now, works, finishOf });
     }

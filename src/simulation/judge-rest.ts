@@ -35,8 +35,8 @@ export function judgeRest(rest: Rest): void {
   const keys = [...truth.live.values()];
   const unmarked = keys.filter(({ id, cluster }) => cluster === undefined && !judge.isFree(id));
   if (unmarked.length > 0) judge.accuse(`S4 ${unmarked.length} key(s) outside bear no marks`);
-  const ours = keys.filter(({ cluster }) => cluster === CLUSTER_ID);
-  const ownerless = ours.filter(({ holder = "" }) => !truth.subjects.has(holder));
+  const ours = keys.filter(({ id, cluster }) => cluster === CLUSTER_ID && !judge.isForeign(id));
+  const ownerless = ours.filter(({ id, holder = "" }) => !truth.subjects.has(holder) && !judge.isLetGo(id));
   if (ownerless.length > 0) judge.accuse(`S4 the resource is gone, and ${ownerless.length} key(s) are left outside`);
   for (const subject of truth.subjects.values()) {
     judgeSubject(
@@ -52,6 +52,19 @@ export function judgeStrays(judge: Judge, secrets: readonly KubeObject[], alive:
   for (const secret of secrets) {
     if (isOurs(secret) && !alive.has(ownerUidOf(secret.metadata) ?? ""))
       judge.accuse(`S4 the Secret ${secret.metadata.name} is left of nobody`);
+  }
+}
+
+/** S4: nor is the Secret of a child that is gone, whoever made it. */
+export function judgeChildSecrets(
+  judge: Judge,
+  secrets: readonly KubeObject[],
+  lostChildOf: (secret: KubeObject) => string | undefined,
+): void {
+  for (const secret of secrets) {
+    const id = lostChildOf(secret);
+    if (id !== undefined && judge.isAnswerable(id))
+      judge.accuse(`S4 the Secret ${secret.metadata.name} is left of a child that is gone`);
   }
 }
 

@@ -1,50 +1,11 @@
 import { overlapOf } from "../engine/dates.ts";
 import type { KubeObject } from "../kube/objects.ts";
+import { type Books, NO_BOOKS } from "./books.ts";
 import type { LiveKey } from "./families/family.ts";
+import { nameIn } from "./places.ts";
 import type { Call, Doer } from "./process.ts";
 import { CANARY, CLUSTER_ID, PAUSED, RESOURCE } from "./scene.ts";
 import { keyIdIn, ownerNameOf, type Subject, type Truth } from "./truth.ts";
-
-/** What the judge remembers by itself; of keys by their ids. */
-export interface Books {
-  /** What each resource's Secret was last written with, by the resource's name. */
-  readonly lastPublished: Map<string, string>;
-  /** What a Secret was last written with, by its address. */
-  readonly written: Map<string, { readonly data: string; readonly keyId: string }>;
-  readonly publications: Set<string>;
-  /** When it was made what was published, by the key: a child may come to stand for another one later. */
-  readonly madeAt: Map<string, number>;
-  readonly replacedAt: Map<string, number>;
-  readonly overlaps: Map<string, number>;
-  readonly compromised: Set<string>;
-  /** Keys that the outside or a person took away. */
-  readonly takenAway: Set<string>;
-  /** Keys whose marks were taken off on purpose. */
-  readonly setFree: Set<string>;
-  /** How often a person did something that may call for a key of its own. */
-  personActs: number;
-  /** What was known has not been lost: which key is compromised, and all that a status tells. */
-  isCompromiseKnown: boolean;
-  isStatusKnown: boolean;
-  /** Nobody has taken away what tells where a key can be that has no marks yet: its finalizer, its instance. */
-  areUnmarkedFound: boolean;
-}
-
-const NO_BOOKS: Books = {
-  lastPublished: new Map(),
-  written: new Map(),
-  publications: new Set(),
-  madeAt: new Map(),
-  replacedAt: new Map(),
-  overlaps: new Map(),
-  compromised: new Set(),
-  takenAway: new Set(),
-  setFree: new Set(),
-  personActs: 0,
-  isCompromiseKnown: true,
-  isStatusKnown: true,
-  areUnmarkedFound: true,
-};
 
 /** What the judge may look at. */
 export interface Court {
@@ -59,6 +20,8 @@ export interface Court {
 /** What one judge looks at: a kind, and the keys that its resources have. */
 export interface Bench {
   readonly kind: string;
+  /** How calls name the resource of this name. */
+  targetOf(name: string): string;
   truth(): Truth;
   /** The key that this call takes away, or that it changes. */
   keyOf(call: Call, before: Truth): string | undefined;
@@ -105,6 +68,46 @@ export class Judge {
    */
   isFree(id: string): boolean {
     return this.#books.setFree.has(id) || !this.#books.areUnmarkedFound;
+  }
+
+  /** The Secret of a child that was published, or that the operator deleted, is not left behind. */
+  isAnswerable(id: string): boolean {
+    const { publications, deleted, untied } = this.#books;
+    return (publications.has(id) || deleted.has(id)) && !untied.has(id);
+  }
+
+  /**
+   * A child that a person disowned can be left behind by a parent that may not touch it any more, or that a person took
+   * away while it was disowned.
+   */
+  isLetGo(id: string): boolean {
+    const { disowned, left, areChildrenSeenTo } = this.#books;
+    return disowned.has(id) && (left.has(id) || !areChildrenSeenTo);
+  }
+
+  leave(id: string): void {
+    this.#books.left.add(id);
+  }
+
+  disown(id: string): void {
+    this.#books.disowned.add(id);
+  }
+
+  childrenNeglected(): void {
+    this.#books.areChildrenSeenTo = false;
+  }
+
+  isForeign(id: string): boolean {
+    return this.#books.foreign.has(id);
+  }
+
+  /** Somebody else has made this, and marks it as one of ours. */
+  forge(id: string): void {
+    this.#books.foreign.add(id);
+  }
+
+  untie(id: string): void {
+    this.#books.untied.add(id);
   }
 
   /** A compromised key that was replaced: nobody waits for its users. */
@@ -198,11 +201,12 @@ export class Judge {
     if (call.port === "http") return;
     const [kind, address = ""] = call.target.split(" ");
     if (kind === "Secret") this.#afterSecretWrite(doer, address);
-    if (kind === this.#bench.kind) this.#afterResourceWrite(before, address);
+    if (kind === this.#bench.kind) this.#afterResourceWrite(before, nameIn(address));
   }
 
   #afterKeyChange(before: Truth, doer: Doer, what: { readonly keyId: string; readonly verb: string }): void {
     const { keyId, verb } = what;
+    if (this.isForeign(keyId)) this.accuse(`S2 somebody else's was laid hands on: ${keyId}`);
     if (verb.toUpperCase() === "DELETE") this.#afterDelete(before, doer, keyId);
     else if (before.live.get(keyId)?.cluster === CLUSTER_ID && !this.#bench.truth().live.get(keyId)?.cluster)
       this.setFree(keyId);
@@ -228,7 +232,8 @@ export class Judge {
       this.accuse(`S1 the Secret was written with a key that does not work: ${keyId}`);
     }
     const key = now.live.get(keyId);
-    if (key && !isKeyOf(key, owner)) this.accuse(`S1 the Secret of ${owner} was written with somebody else's key`);
+    if (key && (!isKeyOf(key, owner) || this.isForeign(keyId)))
+      this.accuse(`S1 the Secret of ${owner} was written with somebody else's key`);
     const subject = now.subjects.get(owner);
     if (subject && !isTarget(subject, address)) {
       // A reference that was moved at this very moment: nobody can know that a key was published there.
@@ -289,6 +294,7 @@ export class Judge {
   #afterDelete(before: Truth, doer: Doer, id: string): void {
     const key = before.live.get(id);
     if (!key) return;
+    this.#books.deleted.add(id);
     // Where marks come later, a key of ours that failed may have got none: nobody else can have made it.
     const isFailedOfOurs = key.cluster === undefined && !key.credentialsWork && !this.#books.setFree.has(id);
     if (key.cluster !== CLUSTER_ID && !isFailedOfOurs) this.accuse(`S2 a key of somebody else was deleted: ${id}`);
@@ -345,7 +351,7 @@ export class Judge {
     const address = this.#bench.touchable(owner);
     if (address === undefined) return false;
     const secret = doer.readAt.get(`Secret ${address}`);
-    return this.#personStep >= (secret ?? doer.readAt.get(`${this.#bench.kind} ${owner}`) ?? -1);
+    return this.#personStep >= (secret ?? doer.readAt.get(this.#bench.targetOf(owner)) ?? -1);
   }
 }
 

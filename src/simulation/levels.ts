@@ -3,11 +3,14 @@ import { parseInstant } from "../base/instant.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { fieldsOf, textOf } from "../reconcile/managed/read-fields.ts";
-import type { LiveKey } from "./families/family.ts";
-import { type Bench, type Books, Judge } from "./judge.ts";
+import { readingOnce } from "./assembly.ts";
+import type { Books } from "./books.ts";
+import type { Children, LiveKey } from "./families/family.ts";
+import { type Bench, Judge } from "./judge.ts";
+import { nameIn, refOf, targetOf } from "./places.ts";
 import type { Call, Doer } from "./process.ts";
-import { EXTERNAL_NAME, RESOURCE, SECRET } from "./scene.ts";
-import { keyIdIn, type Subject, type Truth, truthOf } from "./truth.ts";
+import { RESOURCE, SECRET } from "./scene.ts";
+import { type Subject, type Truth, truthOf } from "./truth.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -30,17 +33,17 @@ export interface Level {
   take(id: string): Promise<void>;
 }
 
-/** The level that the stories are about comes first. */
-export function levelsOf(
-  world: World,
-  managed: ManagedKind,
-  books: readonly Books[] = [],
-): readonly [Level, ...Level[]] {
+/** The level that the stories are about comes first. Children that are not ours are nobody's level: others answer for them. */
+export function levelsOf(world: World, books: readonly Books[] = []): readonly [Level, ...Level[]] {
+  const { holders, parents } = world.family;
+  const keyKind = holders && readingOnce(holders.create().kind);
   const [first, second] = books;
-  const isOfParents = world.kind.type.kind !== managed.type.kind;
-  return isOfParents
-    ? [parentLevel(world, managed, first), keyLevel(world, managed, second)]
-    : [keyLevel(world, managed, first)];
+  if (parents) {
+    const below = keyKind ? [keyLevel(world, keyKind, second)] : [];
+    return [parentLevel(world, parents.children, first), ...below];
+  }
+  if (!keyKind) throw new RangeError(`the keys of ${world.family.name} are nowhere`);
+  return [keyLevel(world, keyKind, first)];
 }
 
 /** Only one of the resources that stories are about is laid hands on. */
@@ -56,6 +59,7 @@ function keyLevel(world: World, kind: ManagedKind, books: Books | undefined): Le
   const truth = (): Truth => truthIn(world, kind, outside.liveKeys());
   const bench: Bench = {
     kind: kind.type.kind,
+    targetOf: (name) => targetOf(kind.type, name),
     truth,
     keyOf: ({ port, target }) => (port === "http" ? KEY_PATH.exec(target)?.[1] : undefined),
     hasUniqueNames: family.hasUniqueNames,
@@ -66,7 +70,7 @@ function keyLevel(world: World, kind: ManagedKind, books: Books | undefined): Le
     judge: new Judge(world, bench, books),
     names: () => (isOfStories ? world.names : world.stored(kind.type).map(({ metadata }) => metadata.name)),
     truth,
-    instanceOf: ({ spec }) => textOf(fieldsOf(fieldsOf(spec).forProvider)[family.fields.instance]),
+    instanceOf: ({ spec }) => textOf(fieldsOf(fieldsOf(spec).forProvider)[family.holders?.instance ?? ""]),
     holds: () => true,
     flawsOf: () => [],
     take: async (id) => outside.removeKey(id),
@@ -74,57 +78,68 @@ function keyLevel(world: World, kind: ManagedKind, books: Books | undefined): Le
 }
 
 /** Resources whose keys are other resources. */
-function parentLevel(world: World, child: ManagedKind, books: Books | undefined): Level {
+function parentLevel(world: World, family: Children, books: Books | undefined): Level {
   const { kind } = world;
-  const children = (): readonly LiveKey[] => world.stored(child.type).map((object) => liveChild(world, child, object));
+  const { type } = family;
+  const children = (): readonly LiveKey[] => world.stored(type).map((object) => liveChild(world, family, object));
   const truth = (): Truth => truthIn(world, kind, children());
   const nameOf = (id: string): string | undefined => children().find((one) => one.id === id)?.name;
   const keyOf = ({ port, verb, target }: Call, { live }: Truth): string | undefined => {
-    const [what, name] = target.split(" ");
-    const isOfChild = port === "kube" && what === child.type.kind && (verb === "delete" || verb === "patch");
-    return isOfChild ? [...live.values()].find((one) => one.name === name)?.id : undefined;
+    const [what, address = ""] = target.split(" ");
+    const isOfChild = port === "kube" && what === type.kind && (verb === "delete" || verb === "patch");
+    return isOfChild ? [...live.values()].find((one) => one.name === nameIn(address))?.id : undefined;
   };
   const isBad = (id: string, doer: Doer): boolean => {
     const name = nameOf(id) ?? "";
-    return world.unwellSince(name) < (doer.readAt.get(`${child.type.kind} ${name}`) ?? -1);
+    return world.unwellSince(name) < (doer.readAt.get(targetOf(type, name)) ?? -1);
   };
-  return {
+  const bench: Bench = {
+    kind: kind.type.kind,
+    targetOf: (name) => targetOf(kind.type, name),
+    truth,
+    keyOf,
+    touchable,
+    hasUniqueNames: true,
+    isBad,
+  };
+  const level: Level = {
     kind,
-    judge: new Judge(world, { kind: kind.type.kind, truth, keyOf, touchable, hasUniqueNames: true, isBad }, books),
+    judge: new Judge(world, bench, books),
     names: () => world.names,
     truth,
     instanceOf: () => undefined,
     holds: ({ data }, id) => {
-      const source = world.storedSecret(`${SECRET.namespace}/${nameOf(id)}`);
+      const source = world.storedSecret(family.secretOf(nameOf(id) ?? ""));
       return isDeepStrictEqual(source?.data, data);
     },
     flawsOf: ({ object }) =>
       world
-        .stored(child.type)
+        .stored(type)
         .filter(({ metadata }) => metadata.annotations?.["keyturn.dev/parent-name"] === object.metadata.name)
+        .filter(({ metadata }) => !level.judge.isForeign(metadata.uid ?? ""))
         .filter(({ metadata }) => !metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid))
         .map(({ metadata }) => `S4 nothing but its marks ties ${metadata.name} to its parent`),
     take: async (id) => {
       const name = nameOf(id);
-      if (name !== undefined) await world.kube.delete(child.type, { name });
+      if (name !== undefined) await world.kube.delete(type, refOf(type, name));
     },
   };
+  return level;
 }
 
 const truthIn = (world: World, kind: ManagedKind, keys: readonly LiveKey[]): Truth =>
   truthOf({ kind, resources: world.stored(kind.type), secrets: world.storedSecrets(), keys });
 
 /** A child as the key that it is to its parent: it works as long as what it publishes does. */
-function liveChild(world: World, kind: ManagedKind, child: KubeObject): LiveKey {
+function liveChild(world: World, children: Children, child: KubeObject): LiveKey {
   const { metadata } = child;
   const { uid = "", name, labels = {}, annotations = {}, creationTimestamp, deletionTimestamp } = metadata;
-  const { active } = kind.readState(child);
-  const credentialsWork = deletionTimestamp === undefined && gives(world, kind, child);
+  const credentialsWork = deletionTimestamp === undefined && gives(world, children, child);
   return {
     id: uid,
     name,
     instanceId: "",
-    createdAt: active?.createdAt ?? parseInstant(creationTimestamp) ?? 0,
+    createdAt: children.createdAt?.(child) ?? parseInstant(creationTimestamp) ?? 0,
     isReady: credentialsWork,
     credentialsWork,
     cluster: labels["keyturn.dev/cluster"],
@@ -134,22 +149,10 @@ function liveChild(world: World, kind: ManagedKind, child: KubeObject): LiveKey 
 }
 
 /** What a child publishes works; one that publishes nothing has a key that does. */
-function gives(world: World, kind: ManagedKind, child: KubeObject): boolean {
-  const secret = world.storedSecret(`${SECRET.namespace}/${child.metadata.name}`);
-  if (fieldsOf(child.spec).writeConnectionSecretToRef) return secret !== undefined && world.works(secret);
-  const { active } = kind.readState(child);
-  return world.outside.liveKeys().some(({ id, credentialsWork }) => id === active?.id && credentialsWork);
-}
-
-/** Whether what a child publishes may be used, by what it says of itself and by what its Secret says. */
-export function isWell(child: KubeObject, secret: KubeObject | undefined): boolean {
-  const { conditions = [] } = (child.status ?? {}) as { readonly conditions?: readonly Condition[] };
-  const isTrue = (type: string): boolean => conditions.some((one) => one.type === type && one.status === "True");
-  const isSame = secret !== undefined && keyIdIn(secret) === child.metadata.annotations?.[EXTERNAL_NAME];
-  return isTrue("Ready") && isTrue("Synced") && child.metadata.deletionTimestamp === undefined && isSame;
-}
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
+function gives(world: World, children: Children, child: KubeObject): boolean {
+  const silent = children.silentKeyOf?.(child);
+  if (silent !== undefined)
+    return world.outside.liveKeys().some(({ id, credentialsWork }) => id === silent && credentialsWork);
+  const secret = world.storedSecret(children.secretOf(child.metadata.name));
+  return secret !== undefined && world.works(secret);
 }

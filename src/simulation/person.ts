@@ -1,9 +1,9 @@
 import type { State } from "../engine/model.ts";
 import { Conflict, Invalid, NotFound } from "../kube/errors.ts";
-import type { KubeObject, ObjectRef } from "../kube/objects.ts";
+import type { KubeObject, ObjectRef, ResourceType } from "../kube/objects.ts";
 import { secretType } from "../publish/secret-publisher.ts";
-import { type Family, specOf, type Wish } from "./families/family.ts";
-import type { Level } from "./levels.ts";
+import type { Children, Family, Wish } from "./families/family.ts";
+import { nameIn, refOf } from "./places.ts";
 import { BASE_NAME, COMPROMISED, DAY_MS, EXTERNAL_NAME, FROZEN, PAUSED, RESOURCE, SECRET } from "./scene.ts";
 import type { World } from "./world.ts";
 
@@ -22,11 +22,12 @@ export async function takeBackup(world: World): Promise<Backup> {
 
 type Act = (world: World, backup: Backup) => Promise<void>;
 
-const ref = { name: RESOURCE };
 const NOWHERE = "nowhere";
 
+const resourceIn = ({ kind }: World): ObjectRef => refOf(kind.type, RESOURCE);
+
 const patch = (world: World, body: object): Promise<unknown> =>
-  world.kube.patch(world.kind.type, ref, { type: "merge", body });
+  world.kube.patch(world.kind.type, resourceIn(world), { type: "merge", body });
 
 const annotate =
   (annotations: Readonly<Record<string, string | null>>): Act =>
@@ -42,7 +43,7 @@ const force =
 const edit =
   (wish: Wish): Act =>
   async (world) => {
-    await patch(world, { spec: specOf(world.family.fields, wish) });
+    await patch(world, { spec: world.family.specOf(wish) });
   };
 
 async function writeStatus(world: World, status: unknown): Promise<void> {
@@ -73,36 +74,37 @@ const remove =
 
 /** The child that a parent calls active. */
 async function activeChild(world: World): Promise<KubeObject | undefined> {
-  const [, children] = world.levels;
+  const { children } = world;
   const object = await world.resource();
   const id = object && world.kind.readState(object).active?.id;
-  return children && world.stored(children.kind.type).find(({ metadata }) => metadata.uid === id);
+  return children && world.stored(children.type).find(({ metadata }) => metadata.uid === id);
 }
 
 /** Something is done to the active child, behind its parent's back. */
 const onChild =
-  (perform: (world: World, child: KubeObject, level: Level) => Promise<unknown>): Act =>
+  (perform: (world: World, child: KubeObject, children: Children) => Promise<unknown>): Act =>
   async (world) => {
-    const [, level] = world.levels;
+    const { children } = world;
     const child = await activeChild(world);
-    if (child && level) await perform(world, child, level);
+    if (child && children) await perform(world, child, children);
   };
 
-const patchChild = (body: (level: Level) => object): Act =>
-  onChild((world, { metadata }, level) =>
-    world.kube.patch(level.kind.type, { name: metadata.name }, { type: "merge", body: body(level) }),
+const patchChild = (body: (children: Children) => object): Act =>
+  onChild((world, { metadata: { name } }, children) =>
+    world.kube.patch(children.type, refOf(children.type, name), { type: "merge", body: body(children) }),
   );
 
-const annotateChild = (annotation: string | ((level: Level) => string), value: string): Act =>
-  patchChild((level) => {
-    const key = typeof annotation === "string" ? annotation : annotation(level);
+const annotateChild = (annotation: string | ((children: Children) => string), value: string): Act =>
+  patchChild((children) => {
+    const key = typeof annotation === "string" ? annotation : annotation(children);
     return { metadata: { annotations: { [key]: value } } };
   });
 
 /** Its key goes at the external system. */
-const loseChildKey: Act = onChild(async (world, child, level) => {
-  const id = level.kind.readState(child).active?.id;
-  if (id === undefined) return;
+const loseChildKey: Act = onChild(async (world, child) => {
+  const [, level] = world.levels;
+  const id = level?.kind.readState(child).active?.id;
+  if (!level || id === undefined) return;
   world.tell((judge) => judge.personActed(id));
   world.tell((judge) => judge.personActed(child.metadata.uid));
   await level.take(id);
@@ -115,7 +117,31 @@ const compromiseChild: Act = async (world, backup) => {
   await annotateChild(COMPROMISED, "leaked")(world, backup);
 };
 
-const childSecret = ({ metadata }: KubeObject): ObjectRef => ({ namespace: SECRET.namespace, name: metadata.name });
+const childSecret = ({ metadata }: KubeObject, children: Children): ObjectRef => ({
+  namespace: SECRET.namespace,
+  name: nameIn(children.secretOf(metadata.name)),
+});
+
+/** What others make, nobody else knows to have been edited: it is copied until they have made it anew. */
+const editChildSecret: Act = onChild(async (world, child, children) => {
+  if (children.madeFor) world.tell((judge) => judge.personActed(child.metadata.uid));
+  await world.kube.patch(secretType, childSecret(child, children), {
+    type: "merge",
+    body: { data: world.family.damage },
+  });
+});
+
+/** One that is made in its place says nothing of whose it is until somebody has looked at it. */
+const deleteChildSecret: Act = onChild(async (world, child, children) => {
+  world.judge.untie(child.metadata.uid ?? "");
+  await world.kube.delete(secretType, childSecret(child, children));
+});
+
+const disownChild: Act = async (world, backup) => {
+  const child = await activeChild(world);
+  world.judge.disown(child?.metadata.uid ?? "");
+  await patchChild(() => ({ metadata: { ownerReferences: null } }))(world, backup);
+};
 
 const restoreSecret: Act = async (world, { secret }) => {
   if (!secret) return;
@@ -130,8 +156,7 @@ const restoreSecret: Act = async (world, { secret }) => {
 const recreate: Act = async (world, backup) => {
   const source = backup.resource ?? (await world.resource());
   if (!source) return;
-  await takeFinalizerOff(world);
-  await world.kube.delete(world.kind.type, ref);
+  await removeAtOnce(world);
   const { labels, annotations, finalizers } = source.metadata;
   const metadata = {
     ...(labels && { labels }),
@@ -146,8 +171,7 @@ const recreate: Act = async (world, backup) => {
 /** The manifest once more, for a resource of the same name that knows nothing of the former one. */
 const reapply: Act = async (world) => {
   const spec = (await world.resource())?.spec;
-  await takeFinalizerOff(world);
-  await world.kube.delete(world.kind.type, ref);
+  await removeAtOnce(world);
   await world.createObject(spec);
   await world.collectGarbage();
 };
@@ -159,6 +183,12 @@ const changeInstance: Act = async (world, backup) => {
 
 const takeFinalizerOff = (world: World): Promise<unknown> => patch(world, { metadata: { finalizers: null } });
 
+/** One that is being deleted goes with its finalizer. */
+async function removeAtOnce(world: World): Promise<void> {
+  await takeFinalizerOff(world);
+  if (await world.resource()) await world.kube.delete(world.kind.type, resourceIn(world));
+}
+
 /** An instance that is not there: whatever is made for it never gets well. */
 const pointNowhere: Act = edit({ instanceId: NOWHERE });
 const pointBack: Act = (world, backup) => edit({ instanceId: world.instanceId })(world, backup);
@@ -166,13 +196,28 @@ const pointBack: Act = (world, backup) => edit({ instanceId: world.instanceId })
 /** What somebody has broken so that it cannot work is put right. */
 const mend: Act = async (world) => {
   const isNowhere = ({ spec }: KubeObject): boolean => JSON.stringify(spec).includes(`"${NOWHERE}"`);
-  for (const { type } of world.levels.map(({ kind }) => kind)) {
-    for (const { metadata } of world.stored(type).filter(isNowhere)) {
-      const body = { spec: specOf(world.family.fields, { instanceId: world.instanceId }) };
-      await world.kube.patch(type, { name: metadata.name }, { type: "merge", body });
-    }
-  }
+  const { children, family, instanceId } = world;
+  const put = async (type: ResourceType, name: string, spec: object): Promise<void> => {
+    await world.kube.patch(type, refOf(type, name), { type: "merge", body: { spec } });
+  };
+  for (const { metadata } of world.stored(world.kind.type).filter(isNowhere))
+    await put(world.kind.type, metadata.name, family.specOf({ instanceId }));
+  for (const { metadata } of children ? world.stored(children.type).filter(isNowhere) : [])
+    await put(children?.type ?? world.kind.type, metadata.name, children?.pointingTo(instanceId) ?? {});
+  await replaceInstance(world);
 };
+
+/** What is to live on, and is of an instance that is gone, is to be of another one. */
+async function replaceInstance(world: World): Promise<void> {
+  const { outside, instanceId } = world;
+  const isBereft = ({ spec, metadata }: KubeObject): boolean =>
+    metadata.deletionTimestamp === undefined && JSON.stringify(spec).includes(`"${instanceId}"`);
+  const bereft = outside.instances().includes(instanceId) ? [] : world.stored(world.kind.type).filter(isBereft);
+  for (const { metadata } of bereft) {
+    const body = { spec: world.family.specOf({ instanceId: outside.putInstance({}) }) };
+    await world.kube.patch(world.kind.type, refOf(world.kind.type, metadata.name), { type: "merge", body });
+  }
+}
 
 /** Everything a person, a script or a backup tool may do to what the operator works on. */
 const ACTS = {
@@ -180,21 +225,18 @@ const ACTS = {
     await world.kube.delete(secretType, SECRET);
   },
   editSecret: async (world) => {
-    await world.kube.patch(secretType, SECRET, { type: "merge", body: { data: { uri: "ZWxzZXdoZXJl" } } });
+    await world.kube.patch(secretType, SECRET, { type: "merge", body: { data: world.family.damage } });
   },
   stripSecret: async (world) => {
     await world.kube.patch(secretType, SECRET, { type: "merge", body: { metadata: { annotations: null } } });
   },
   deleteResource: async (world) => {
-    await world.kube.delete(world.kind.type, ref);
+    await world.kube.delete(world.kind.type, resourceIn(world));
   },
   dropFinalizer: async (world) => {
     await takeFinalizerOff(world);
   },
-  dropFinalizerAndDelete: async (world) => {
-    await takeFinalizerOff(world);
-    await world.kube.delete(world.kind.type, ref);
-  },
+  dropFinalizerAndDelete: removeAtOnce,
   wipeStatus: (world) => writeStatus(world, {}),
   misdate,
   restoreStatus: (world, { resource }) => writeStatus(world, resource?.status ?? {}),
@@ -232,14 +274,12 @@ const ACTS = {
   removeRetiredOutside: remove(({ retired }) => retired[0]?.id),
   loseChildKey,
   tamperChild: annotateChild(EXTERNAL_NAME, "tampered"),
-  forceChild: annotateChild(({ kind }) => kind.forceAnnotation, "please"),
+  forceChild: annotateChild(({ forceAnnotation }) => forceAnnotation, "please"),
   compromiseChild,
-  breakChild: patchChild(() => ({ spec: { forProvider: { serviceInstance: NOWHERE } } })),
-  disownChild: patchChild(() => ({ metadata: { ownerReferences: null } })),
-  editChildSecret: onChild((world, child) =>
-    world.kube.patch(secretType, childSecret(child), { type: "merge", body: { data: { uri: "ZWxzZXdoZXJl" } } }),
-  ),
-  deleteChildSecret: onChild((world, child) => world.kube.delete(secretType, childSecret(child))),
+  breakChild: patchChild((children) => ({ spec: children.pointingTo(NOWHERE) })),
+  disownChild,
+  editChildSecret,
+  deleteChildSecret,
   loseRights: async (world) => world.outside.grant("none"),
   loseSomeRights: async (world) => world.outside.grant("few"),
   regainRights: async (world) => world.outside.grant("all"),
@@ -258,10 +298,14 @@ const ON_CHILDREN: ReadonlySet<ActName> = new Set<ActName>([
   "deleteChildSecret",
 ]);
 
+/** What only children have that have keys of their own. */
+const ON_THEIR_KEYS: ReadonlySet<ActName> = new Set<ActName>(["loseChildKey", "tamperChild", "compromiseChild"]);
+
 /** What people may do in the worlds of a family. */
-export function actsOf({ createParent }: Family): readonly ActName[] {
+export function actsOf({ holders, parents }: Family): readonly ActName[] {
   const all = Object.keys(ACTS) as readonly ActName[];
-  return createParent ? all : all.filter((name) => !ON_CHILDREN.has(name));
+  const without = !parents ? ON_CHILDREN : !holders ? ON_THEIR_KEYS : undefined;
+  return without ? all.filter((name) => !without.has(name)) : all;
 }
 
 /** What makes a Secret stop telling which key it holds, or the resource stop asking it. */
@@ -299,6 +343,9 @@ const LOSES_UNMARKED: ReadonlySet<ActName> = new Set<ActName>([
   "reapply",
 ]);
 
+/** To children that are not ours, where there are such. */
+const LOSES_RIGHTS: ReadonlySet<ActName> = new Set<ActName>(["loseRights", "loseSomeRights"]);
+
 /** Does it, if it can be done now: what is not there cannot be edited. */
 export async function act(world: World, name: ActName, backup: Backup): Promise<void> {
   world.trace(`      person: ${name}`);
@@ -306,6 +353,9 @@ export async function act(world: World, name: ActName, backup: Backup): Promise<
   if (HIDES_PUBLICATION.has(name)) world.tell((judge) => judge.recordLost());
   if (LOSES_STATUS.has(name)) world.tell((judge) => judge.statusLost());
   if (LOSES_UNMARKED.has(name)) world.tell((judge) => judge.unmarkedLost());
+  if (LOSES_RIGHTS.has(name) && world.children?.madeFor) world.tell((judge) => judge.childrenNeglected());
+  const isThere = (): boolean => world.truth().subjects.has(RESOURCE);
+  const wasThere = isThere();
   const perform: Act = ACTS[name];
   try {
     await perform(world, backup);
@@ -313,5 +363,13 @@ export async function act(world: World, name: ActName, backup: Backup): Promise<
     const isRefused = error instanceof NotFound || error instanceof Conflict || error instanceof Invalid;
     if (!isRefused) throw error;
   }
+  if (wasThere && !isThere()) leaveDisowned(world);
   world.tell((judge) => judge.personActed());
+}
+
+/** The parent went without a look at its children: those that name no owner at that moment are tied to nobody. */
+function leaveDisowned(world: World): void {
+  const { children } = world;
+  for (const { metadata } of children ? world.stored(children.type) : [])
+    if (!metadata.ownerReferences?.length) world.judge.leave(metadata.uid ?? "");
 }

@@ -2,7 +2,7 @@ import { type LogFields, type Logger, silentLogger } from "../base/logger.ts";
 import { Redacted } from "../base/redacted.ts";
 import { ClockSkew } from "../kube/clock-skew.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../kube/objects.ts";
-import type { Kube } from "../kube/port.ts";
+import type { Kube, ListOptions, Patch, ReadOptions, WriteOptions } from "../kube/port.ts";
 import type { HttpPort, HttpRequest, HttpResponse } from "../providers/http-port.ts";
 import type { Outcome, Reconcile } from "../runtime/workers.ts";
 import type { Words } from "./families/family.ts";
@@ -17,6 +17,8 @@ export interface Call {
   /** What it is about, without anything secret: a kind and name, or a path. */
   readonly target: string;
   readonly isWrite: boolean;
+  /** The user whose rights it is made with; absent: with the operator's own. */
+  readonly as?: string | undefined;
 }
 
 export const describeCall = ({ port, verb, target }: Call): string => `${port} ${verb} ${target}`;
@@ -35,6 +37,8 @@ export interface Doer {
 
 /** Whoever watches over the effects of processes. */
 interface Witness {
+  /** Somebody is about to make this call, by what it knows now. */
+  asked(doer: Doer, call: Call): void;
   before(call: Call): void;
   /** `isDone` says whether it was carried out; refusals change nothing. */
   after(doer: Doer, call: Call, isDone: boolean): void;
@@ -57,6 +61,7 @@ export interface Parts {
 }
 
 type Effect<T> = () => Promise<T>;
+type KubeCall = Pick<Call, "verb" | "target" | "as">;
 
 /**
  * One operator process: production code on ports that stop at every call until they are told what becomes of it. Between
@@ -156,6 +161,7 @@ export class Process implements Doer {
   }
 
   async #pass<T>(call: Call, effect: Effect<T>): Promise<{ readonly fault: Fault; readonly result: T | undefined }> {
+    this.#parts.witness.asked(this, call);
     const fault = await new Promise<Fault>((go) => {
       this.#parked = { call, go };
       this.#stop();
@@ -177,9 +183,9 @@ export class Process implements Doer {
     return new Promise(() => {});
   }
 
-  async #kubeCall<T>(verb: string, target: string, effect: Effect<T>): Promise<T> {
+  async #kubeCall<T>({ verb, target, as }: KubeCall, effect: Effect<T>): Promise<T> {
     const isWrite = !READING.has(verb);
-    const { fault, result } = await this.#pass({ port: "kube", verb, target, isWrite }, effect);
+    const { fault, result } = await this.#pass({ port: "kube", verb, target, isWrite, as }, effect);
     const error = kubeErrorOf(fault);
     if (error) throw error;
     this.#skew.observe(this.#parts.clock.now());
@@ -194,28 +200,36 @@ export class Process implements Doer {
 
   /** The Kubernetes port of this process. */
   readonly kube: Kube = {
-    get: <T extends KubeObject>(type: ResourceType, ref: ObjectRef, options = {}) =>
-      this.#kubeCall("get", describe(type, ref), () => this.#parts.kube.get<T>(type, ref, options)),
-    list: <T extends KubeObject>(type: ResourceType, options = {}) =>
-      this.#kubeCall("list", type.kind, () => this.#parts.kube.list<T>(type, options)),
+    get: <T extends KubeObject>(type: ResourceType, ref: ObjectRef, options: ReadOptions = {}) =>
+      this.#kubeCall({ verb: "get", target: describe(type, ref), as: options.as }, () =>
+        this.#parts.kube.get<T>(type, ref, options),
+      ),
+    list: <T extends KubeObject>(type: ResourceType, options: ListOptions = {}) =>
+      this.#kubeCall({ verb: "list", target: type.kind, as: options.as }, () =>
+        this.#parts.kube.list<T>(type, options),
+      ),
     create: (type, object, options) => {
       if (type.kind === "Event") this.#parts.witness.said(JSON.stringify(object));
       const { namespace, name = "" } = object.metadata;
       const verb = options?.dryRun ? "try to create" : "create";
-      return this.#kubeCall(verb, describe(type, { namespace, name }), () =>
+      return this.#kubeCall({ verb, target: describe(type, { namespace, name }), as: options?.as }, () =>
         this.#parts.kube.create(type, object, options),
       );
     },
-    replace: (type, object, options) =>
-      this.#kubeCall(
-        options?.subresource === "status" ? "replace status of" : "replace",
-        describe(type, object.metadata),
-        () => this.#parts.kube.replace(type, object, options),
+    replace: (type, object, options) => {
+      const verb = options?.subresource === "status" ? "replace status of" : "replace";
+      return this.#kubeCall({ verb, target: describe(type, object.metadata), as: options?.as }, () =>
+        this.#parts.kube.replace(type, object, options),
+      );
+    },
+    patch: <T extends KubeObject>(type: ResourceType, ref: ObjectRef, patch: Patch, options: WriteOptions = {}) =>
+      this.#kubeCall({ verb: "patch", target: describe(type, ref), as: options.as }, () =>
+        this.#parts.kube.patch<T>(type, ref, patch, options),
       ),
-    patch: <T extends KubeObject>(type: ResourceType, ref: ObjectRef, patch: Parameters<Kube["patch"]>[2]) =>
-      this.#kubeCall("patch", describe(type, ref), () => this.#parts.kube.patch<T>(type, ref, patch)),
     delete: (type, ref, options) =>
-      this.#kubeCall("delete", describe(type, ref), () => this.#parts.kube.delete(type, ref, options)),
+      this.#kubeCall({ verb: "delete", target: describe(type, ref), as: options?.as }, () =>
+        this.#parts.kube.delete(type, ref, options),
+      ),
     watch: (type, options) => this.#parts.kube.watch(type, options),
     fetch: (path, options) => this.#parts.kube.fetch(path, options),
     discover: (group, version) => this.#parts.kube.discover(group, version),

@@ -11,6 +11,8 @@ import {
   foreignKey,
   goneLeaving,
   goneWithItsKeys,
+  impostor,
+  impostorLeftAlone,
   made,
   nameTaken,
   pass,
@@ -19,6 +21,8 @@ import {
   rotated,
   rotatedLate,
   saysIneffective,
+  strayChild,
+  strayLeftAlone,
   twoMade,
   unlessIll,
 } from "./story-parts.ts";
@@ -37,6 +41,9 @@ export interface Story {
 }
 
 const DIRECT = ["btp", "cloudfoundry"];
+/** Those whose keys are at an external system in the end. */
+const OUTSIDE = [...DIRECT, "rotating"];
+const PARENTS = ["rotating", "generic"];
 
 const REPLACED: readonly Story[] = [
   { name: "rotate", given: made(), when: due, expects: atLeast(2) },
@@ -63,10 +70,17 @@ const REPLACED: readonly Story[] = [
   { name: "forceOften", given: forcedOften, when: person("forceOnceMore"), expects: exactly(6) },
   { name: "forceStatic", given: made({ rotation: undefined }), when: person("force"), expects: atLeast(2) },
   { name: "compromise", given: made(), when: person("compromise"), expects: atLeast(2) },
-  { name: "noSecret", given: made({ writeConnectionSecretToRef: undefined }), when: due, expects: atLeast(2) },
+  {
+    name: "noSecret",
+    families: OUTSIDE,
+    given: made({ writeConnectionSecretToRef: undefined }),
+    when: due,
+    expects: atLeast(2),
+  },
   { name: "nameTaken", families: DIRECT, given: nameTaken, when: due, expects: atLeast(3) },
   {
     name: "sameCredentials",
+    families: OUTSIDE,
     given: made(),
     when: async (driver) => {
       driver.world.outside.putInstance({ sameCredentials: true }, driver.world.instanceId);
@@ -117,7 +131,7 @@ const POLICIES: readonly Story[] = [
     expects: exactly(1),
   },
   { name: "change", given: made(), when: person("changeParameters"), expects: atLeast(2) },
-  { name: "changeName", given: made(), when: person("changeName"), expects: atLeast(2) },
+  { name: "changeName", families: OUTSIDE, given: made(), when: person("changeName"), expects: atLeast(2) },
   { name: "changeInstance", given: made(), when: person("changeInstance"), expects: atLeast(2) },
 ];
 
@@ -153,6 +167,7 @@ const TROUBLE: readonly Story[] = [
   },
   {
     name: "unbindFails",
+    families: OUTSIDE,
     given: rotated,
     when: async (driver) => {
       pass(driver, 2 * DAY_MS + 1000);
@@ -256,6 +271,7 @@ const COMPANY: readonly Story[] = [
 const CHILDREN: readonly Story[] = [
   {
     name: "childLosesKey",
+    families: ["rotating"],
     given: rotated,
     when: async (driver: Driver) => {
       pass(driver, 2 * DRIFT_CHECK_MS);
@@ -265,6 +281,7 @@ const CHILDREN: readonly Story[] = [
   // Its key is gone, and what it publishes is dead for as long as it cannot have another one.
   {
     name: "childUnreachable",
+    families: ["rotating"],
     given: made(),
     when: async (driver: Driver) => {
       await driver.person("loseChildKey");
@@ -272,9 +289,9 @@ const CHILDREN: readonly Story[] = [
       driver.world.outside.set({ outage: "unavailable", outageRequests: 6 });
     },
   },
-  { name: "childTampered", given: made(), when: person("tamperChild") },
+  { name: "childTampered", families: ["rotating"], given: made(), when: person("tamperChild") },
   { name: "childForced", given: made(), when: person("forceChild") },
-  { name: "childCompromised", given: made(), when: person("compromiseChild") },
+  { name: "childCompromised", families: ["rotating"], given: made(), when: person("compromiseChild") },
   { name: "childSecretEdited", given: made(), when: person("editChildSecret"), expects: unlessIll(1) },
   { name: "childSecretLost", given: made(), when: person("deleteChildSecret"), expects: unlessIll(1) },
   { name: "childDisowned", given: made(), when: person("disownChild"), expects: unlessIll(1) },
@@ -323,8 +340,23 @@ const CHILDREN: readonly Story[] = [
     },
     expects: atLeast(3),
   },
+  {
+    name: "impostor",
+    families: ["generic"],
+    given: made(),
+    when: async (driver: Driver) => {
+      await impostor(driver);
+      await due(driver);
+    },
+    expects: impostorLeftAlone,
+  },
+  {
+    name: "covetStray",
+    given: strayChild,
+    expects: strayLeftAlone,
+  },
   { name: "everyChildLost", given: rotated, when: person("removeActiveOutside", "removeRetiredOutside") },
-].map((story) => ({ ...story, families: ["rotating"] }));
+].map((story) => ({ families: PARENTS, ...story }));
 
 /** A static key, a rotating one, and one that somebody else has made. */
 const FIRST: readonly Story[] = [

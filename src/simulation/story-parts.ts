@@ -1,8 +1,11 @@
+import { apiVersionOf, type KubeObject } from "../kube/objects.ts";
 import { keyName } from "../reconcile/managed/key-name.ts";
+import { markMetadata } from "../reconcile/parents/child-marks.ts";
 import type { Driver } from "./driver.ts";
-import type { Wish } from "./families/family.ts";
+import type { Children, Wish } from "./families/family.ts";
 import type { ActName } from "./person.ts";
-import { BASE_NAME, DAY_MS, EXTERNAL_NAME, NEIGHBOUR, RESOURCE } from "./scene.ts";
+import { refOf } from "./places.ts";
+import { BASE_NAME, CLUSTER_ID, DAY_MS, EXTERNAL_NAME, NEIGHBOUR, RESOURCE } from "./scene.ts";
 import type { Subject } from "./truth.ts";
 
 /** What stories are told with: scenes to begin with, things that happen, and what must have come of them. */
@@ -67,6 +70,61 @@ export const coveted: Step = async (driver) => {
   await world.createResource({}, { annotations: { [EXTERNAL_NAME]: id } });
 };
 
+const STRAY = "stray";
+
+/** A resource that is no parent's child, and a parent that asks for it. */
+export const strayChild: Step = async (driver) => {
+  const { world } = driver;
+  const { type, specOf } = childrenIn(driver);
+  await world.outside.configure(world.kube);
+  const { metadata } = await world.kube.create<KubeObject>(type, {
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata: refOf(type, STRAY),
+    spec: specOf(STRAY, world.instanceId),
+  });
+  world.judge.setFree(metadata.uid ?? "");
+  await driver.settle();
+  await world.createResource({}, { annotations: { [EXTERNAL_NAME]: metadata.uid ?? "" } });
+};
+
+export const strayLeftAlone = (driver: Driver): string | undefined => {
+  const { live } = driver.world.levels[0].truth();
+  const stray = [...live.values()].find(({ name }) => name === STRAY);
+  if (!stray) return "somebody else's child is gone";
+  return stray.cluster === undefined && stray.holder === undefined ? undefined : "somebody else's child was taken over";
+};
+
+const IMPOSTOR = "keepsake";
+
+/** Somebody puts the marks of a parent on a resource of their own. */
+export const impostor: Step = async (driver) => {
+  const { world } = driver;
+  const { type, specOf } = childrenIn(driver);
+  const { uid: ownerUid = "", namespace } = (await world.resource())?.metadata ?? {};
+  const owner = { ownerUid, ownerKind: world.kind.type.kind, ownerName: RESOURCE };
+  const place = namespace === undefined ? {} : { ownerNamespace: namespace };
+  const marks = markMetadata({ clusterId: CLUSTER_ID, ...owner, ...place, sequence: 99 });
+  const { metadata } = await world.kube.create<KubeObject>(type, {
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata: { ...marks, ...refOf(type, IMPOSTOR) },
+    spec: specOf(IMPOSTOR, world.instanceId),
+  });
+  world.judge.forge(metadata.uid ?? "");
+};
+
+export const impostorLeftAlone = (driver: Driver): string | undefined => {
+  const isThere = [...driver.world.truth().live.values()].some(({ name }) => name === IMPOSTOR);
+  return isThere ? atLeast(2)(driver) : "somebody else's resource is gone";
+};
+
+function childrenIn({ world }: Driver): Children {
+  const { children } = world;
+  if (!children) throw new Error("there are no children in this world");
+  return children;
+}
+
 /** Forced as often as one may, and the keys of all that are still there. */
 export const forcedOften: Step = async (driver) => {
   await made()(driver);
@@ -129,7 +187,7 @@ export const exactly =
 export const unlessIll =
   (wanted: number) =>
   (driver: Driver): string | undefined => {
-    const isDisturbed = driver.disturbances.length > 0 && driver.world.levels.length > 1;
+    const isDisturbed = driver.disturbances.length > 0 && driver.world.children !== undefined;
     return isDisturbed ? atLeast(wanted)(driver) : exactly(wanted)(driver);
   };
 
@@ -148,14 +206,14 @@ export const goneLeaving =
   (count: number) =>
   (driver: Driver): string | undefined => {
     if (subject(driver)) return "the resource is still there";
-    const { length } = driver.world.outside.liveKeys();
-    return length === count ? undefined : `${length} keys are left outside, it should be ${count}`;
+    const { size = 0 } = driver.world.levels.at(-1)?.truth().live ?? {};
+    return size === count ? undefined : `${size} keys are left outside, it should be ${count}`;
   };
 
 export const saysIneffective = (driver: Driver): string | undefined => {
   const { object, state } = subject(driver) ?? {};
   // A child that is ill for a moment could not stay.
-  if (driver.disturbances.length > 0 && driver.world.levels.length > 1) return undefined;
+  if (driver.disturbances.length > 0 && driver.world.children) return undefined;
   if (state?.active?.sequence !== 1) return "the key was replaced by one with the same credentials";
   return JSON.stringify(object?.status).includes("RotationIneffective")
     ? undefined

@@ -11,14 +11,17 @@ import type { ManagedFamily } from "../reconcile/managed/family.ts";
 import { FamilySource } from "../reconcile/managed/family-source.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { sweep } from "../reconcile/managed/sweep.ts";
-import type { WatchedFamily } from "../reconcile/parents/parent-controller.ts";
-import { assemble, FINGERPRINTER, readingOnce, type Tampering } from "./assembly.ts";
+import { assemble, readingOnce, type Tampering } from "./assembly.ts";
+import type { Books } from "./books.ts";
 import type { Cluster, ClusterState } from "./cluster.ts";
-import { type Climate, type Family, type Outside, specOf, type Wish } from "./families/family.ts";
-import type { Books, Court, Judge } from "./judge.ts";
-import { isWell, type Level, levelsOf } from "./levels.ts";
-import { type Call, type Doer, describeCall, Process, partsOf } from "./process.ts";
-import { BASE_NAME, CLUSTER_ID, RESOURCE, SECRET } from "./scene.ts";
+import type { Children, Climate, Family, Outside, Wish } from "./families/family.ts";
+import { FINGERPRINTER } from "./fingerprinter.ts";
+import type { Court, Judge } from "./judge.ts";
+import { type Level, levelsOf } from "./levels.ts";
+import { refOf, targetOf } from "./places.ts";
+import { type Call, type Doer, describeCall, Process } from "./process.ts";
+import { sandboxPort } from "./sandbox-port.ts";
+import { BASE_NAME, CLUSTER_ID, RESOURCE } from "./scene.ts";
 import { letsIn, type Truth } from "./truth.ts";
 import { MachineClock } from "./virtual-clock.ts";
 import { storedAs, WatchView } from "./watch-view.ts";
@@ -61,8 +64,7 @@ export class World implements Court {
   readonly levels: readonly [Level, ...Level[]];
   readonly instanceId: string;
   readonly #options: WorldOptions;
-  readonly #managed: ManagedFamily;
-  readonly #parent: WatchedFamily | undefined;
+  readonly #managed: ManagedFamily | undefined;
   /** Of the resources that the stories are about. */
   readonly kind: ManagedKind;
   readonly #http: HttpPort;
@@ -86,15 +88,23 @@ export class World implements Court {
     this.#options = options;
     this.kube = cluster.kube;
     this.family = family;
-    this.#managed = family.createManaged();
-    this.#parent = family.createParent?.();
-    this.kind = readingOnce((this.#parent ?? this.#managed).kind);
+    this.#managed = family.holders?.create();
+    const kind = family.parents?.kind ?? this.#managed?.kind;
+    if (!kind) throw new RangeError(`${family.name} has no resources`);
+    this.kind = readingOnce(kind);
     const random = seededRandom(drawn ^ 0x5eed);
-    this.outside = family.open({ clock: cluster.clock, random, climate, snapshot: scene?.outside });
+    this.outside = family.open({
+      clock: cluster.clock,
+      random,
+      kube: cluster.kube,
+      climate,
+      snapshot: scene?.outside,
+      stored: (type) => this.stored(type),
+    });
     this.instanceId = scene?.instanceId ?? this.outside.putInstance(climate.instance ?? {});
     this.#http = sandboxPort(this.outside);
     this.#names = new Set(scene?.names);
-    this.levels = levelsOf(this, this.#managed.kind, scene?.books);
+    this.levels = levelsOf(this, scene?.books);
   }
 
   capture(): Scene {
@@ -113,7 +123,20 @@ export class World implements Court {
 
   /** What is reconciled, in turn: the resources that there are or were. */
   get keys(): readonly string[] {
-    return this.levels.flatMap((level) => level.names().map((name) => `${level.kind.type.kind} ${name}`));
+    const [children] = this.#others;
+    const others = children ? this.stored(children).map(({ metadata }) => targetOf(children, metadata.name)) : [];
+    return [...this.levels.flatMap((level) => level.names().map((name) => targetOf(level.kind.type, name))), ...others];
+  }
+
+  /** Of the children of parents. */
+  get children(): Children | undefined {
+    return this.family.parents?.children;
+  }
+
+  /** Kinds that are reconciled here, and not judged: those of others. */
+  get #others(): readonly ResourceType[] {
+    const { holders, parents } = this.family;
+    return parents && !holders ? [parents.children.type] : [];
   }
 
   /** The resources of the stories, those that are gone too. */
@@ -153,42 +176,46 @@ export class World implements Court {
       instanceId: this.instanceId,
       writeConnectionSecretToRef: { namespace: "default", name: `${name}-secret` },
     };
-    await this.createObject(specOf(this.family.fields, { ...usual, ...wish }), metadata);
+    await this.createObject(this.family.specOf({ ...usual, ...wish }), metadata);
   }
 
   async createObject(spec: unknown, metadata: Partial<KubeObject["metadata"]> = {}): Promise<void> {
     const { name = RESOURCE } = metadata;
     const { type } = this.kind;
     this.#names.add(name);
-    const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { ...metadata, name }, spec };
+    const place = refOf(type, name);
+    const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { ...metadata, ...place }, spec };
     await this.kube.create<KubeObject>(type, object);
   }
 
   /** A new operator process with an empty memory. */
   start(): Process {
     const { tampering = {}, cluster } = this.#options;
-    const types = [...this.levels.map(({ kind }) => kind.type), this.#managed.configType];
+    const { outside, family } = this;
+    const configTypes = [this.#managed?.configType, family.parents?.classType].flatMap((type) => type ?? []);
+    const types = [...this.levels.map(({ kind }) => kind.type), ...configTypes];
     return new Process(`P${this.#processes++}`, {
-      kube: this.kube,
+      kube: outside.served?.(this.kube) ?? this.kube,
       http: this.#http,
       clock: this.clock,
       watch: new WatchView(cluster.server.store, types),
-      words: this.family.words,
+      words: family.words,
       witness: {
+        asked: ({ watch }, call) => this.#asked(call, watch),
         before: (call) => this.#before(call),
         after: (doer, call, isDone) => this.#after(doer, call, isDone),
         said: (text) => this.judge.heard(text),
         postpone: (what, send) => this.#postponed.push({ dueAt: this.clock.now() + this.lateMs, what, send }),
       },
-      assemble: (process) => assemble(this.family, process, tampering),
+      assemble: (process) => assemble({ family, outside }, process, tampering),
     });
   }
 
   /** The outside works again. */
-  mendOutside(): void {
+  async mendOutside(): Promise<void> {
     const { outside } = this;
     outside.set({ outage: "none" });
-    outside.grant("all");
+    await outside.grant("all");
     for (const id of outside.instances()) outside.putInstance({ brokerFailures: 0 }, id);
   }
 
@@ -216,7 +243,7 @@ export class World implements Court {
   /** The sweep of the external system, undisturbed. */
   async sweep(): Promise<void> {
     const { tampering } = this.#options;
-    if (tampering?.sweeps === false) return;
+    if (!this.#managed || tampering?.sweeps === false) return;
     const connection = await this.#connect();
     const signal = new AbortController().signal;
     const kube: Kube =
@@ -227,8 +254,9 @@ export class World implements Court {
   }
 
   /** As production code would, undisturbed. */
-  #connect(): Promise<Connection> {
+  async #connect(): Promise<Connection> {
     const { kube } = this;
+    if (!this.#managed) throw new RangeError(`${this.family.name} has no external system`);
     const clock = new MachineClock(this.clock, async (ms) => this.clock.advance(ms));
     const source = new FamilySource(this.#managed, { kube, clock, http: this.#http, fingerprinter: FINGERPRINTER });
     return source.visit("default", new AbortController().signal);
@@ -249,7 +277,7 @@ export class World implements Court {
   }
 
   async resource(): Promise<KubeObject | undefined> {
-    return this.#find(() => this.kube.get(this.kind.type, { name: RESOURCE }));
+    return this.#find(() => this.kube.get(this.kind.type, refOf(this.kind.type, RESOURCE)));
   }
 
   truth(): Truth {
@@ -284,7 +312,7 @@ export class World implements Court {
 
   /** What the cluster's garbage collector does: what has owners, none of whom is there any more, goes too. */
   async collectGarbage(): Promise<void> {
-    const types = [secretType, ...this.levels.map(({ kind }) => kind.type)];
+    const types = [secretType, ...this.levels.map(({ kind }) => kind.type), ...this.#others];
     let isDone = false;
     while (!isDone) {
       const stored = types.flatMap((type) => this.stored(type).map(({ metadata }) => ({ type, metadata })));
@@ -302,6 +330,18 @@ export class World implements Court {
     }
   }
 
+  /** The child that a Secret was made for, if it is gone: its UID. */
+  lostChildOf(secret: KubeObject): string | undefined {
+    const { children } = this;
+    const id = children?.madeFor?.(secret);
+    return children && this.stored(children.type).some(({ metadata }) => metadata.uid === id) ? undefined : id;
+  }
+
+  #asked(call: Call, watch: WatchView): void {
+    const trespass = this.family.parents?.trespassOf?.(call, watch);
+    if (trespass !== undefined) this.judge.accuse(trespass);
+  }
+
   #before(call: Call): void {
     this.stepCount++;
     this.tell((judge) => judge.before(call));
@@ -313,7 +353,7 @@ export class World implements Court {
     else if (call.verb === "get") doer.readAt.set(call.target, this.stepCount);
     else if (!call.isWrite) return;
     else if (isDone) this.activity.writes++;
-    if (call.isWrite) this.#noteChildren();
+    if (call.isWrite) this.#noteChildren(call);
     if (isDone) this.tell((judge) => judge.after(doer, call));
   }
 
@@ -323,13 +363,19 @@ export class World implements Court {
   }
 
   /** What somebody does to a child or to its Secret may be what makes it unwell. */
-  #noteChildren(): void {
-    const [, children] = this.levels;
-    for (const child of children ? this.stored(children.kind.type) : []) {
+  #noteChildren({ target }: Call): void {
+    const { children } = this;
+    for (const child of children ? this.stored(children.type) : []) {
       const { name } = child.metadata;
-      if (isWell(child, this.storedSecret(`${SECRET.namespace}/${name}`))) this.#unwell.delete(name);
+      const secret = this.storedSecret(children?.secretOf(name) ?? "");
+      if (children?.isWell(child, secret)) this.#unwell.delete(name);
       else if (!this.#unwell.has(name)) this.#unwell.set(name, this.stepCount);
     }
+    // Whoever makes a Secret for a child that is gone makes it for nobody.
+    const [kind, address = ""] = target.split(" ");
+    const secret = kind === secretType.kind ? this.storedSecret(address) : undefined;
+    const lost = secret && this.lostChildOf(secret);
+    if (lost !== undefined) this.judge.untie(lost);
   }
 
   /** Whatever a process threw: nothing in it may be secret. */
@@ -348,20 +394,3 @@ export class World implements Court {
 
 /** Events tell what happened; they are no part of the state. */
 const isEvent = ({ target }: Call): boolean => target === "Event";
-
-/** Nobody ever gives up waiting here: a lost answer is a fault of its own. */
-function sandboxPort(outside: Outside): HttpPort {
-  return {
-    send: async (request) => {
-      const { path, search } = partsOf(request.url);
-      const { status, headers, body } = await outside.handle({
-        method: request.method,
-        path,
-        query: new URLSearchParams(search),
-        headers: request.headers,
-        ...(request.body && { body: request.body.reveal() }),
-      });
-      return { status, headers, body: new Redacted(body) };
-    },
-  };
-}

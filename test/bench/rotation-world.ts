@@ -1,9 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxPlace } from "../../src/cli/sandbox/sandbox-place.ts";
-import { NODE_OPTIONS } from "../../src/install/deployment.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
@@ -13,12 +11,11 @@ import type { Family } from "../families/family.ts";
 import { installDefinitions } from "../operator/bindings.ts";
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
-import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
+import type { KeyturnOperator } from "../support/keyturn-operator.ts";
 import { type KeyturnProcess, SOURCE_MAIN, startKeyturn } from "../support/keyturn-process.ts";
+import { BenchOperator } from "./bench-operator.ts";
 import { takeLease } from "./foreign-lease.ts";
 import { BENCH } from "./many-bindings.ts";
-
-const LOOK_EVERY_MS = 500;
 
 /** What the ready file of `keyturn sandbox` says. */
 interface Places {
@@ -48,7 +45,7 @@ export class RotationWorld {
   readonly #options: RotationWorldOptions;
   readonly #folder: string;
   readonly #sandboxProcess: KeyturnProcess<Places>;
-  #operator: KeyturnOperator | undefined;
+  readonly #operator: BenchOperator;
 
   static async open(options: RotationWorldOptions): Promise<RotationWorld> {
     const folder = mkdtempSync(join(tmpdir(), "keyturn-bench-"));
@@ -70,26 +67,19 @@ export class RotationWorld {
     this.kube = kube;
     this.family = options.family;
     this.#options = options;
+    this.#operator = new BenchOperator(options.main ?? SOURCE_MAIN);
     this.#folder = own.folder;
     this.#sandboxProcess = own.sandboxProcess;
   }
 
   get operator(): KeyturnOperator {
-    if (this.#operator === undefined) throw new Error("no operator is running");
-    return this.#operator;
+    return this.#operator.running;
   }
 
   /** Ends the operator that is there, if any, and starts another one; resolves when it is ready. */
   async startOperator(flags: readonly string[]): Promise<KeyturnOperator> {
-    await this.stopOperator();
-    const { kubeconfig, operatorKubeconfig = kubeconfig, main = SOURCE_MAIN } = this.#options;
-    // As `keyturn manifests` has it run.
-    const environment = { NODE_OPTIONS };
-    const after = (): void => {};
-    const operator = startKeyturnOperator({ kubeconfig: operatorKubeconfig, flags, main, environment, after });
-    this.#operator = operator;
-    await operator.ready();
-    return operator;
+    const { kubeconfig, operatorKubeconfig = kubeconfig } = this.#options;
+    return this.#operator.start(operatorKubeconfig, flags);
   }
 
   /** One that has all its watches open and works on nothing, because the Lease is somebody else's. */
@@ -98,9 +88,7 @@ export class RotationWorld {
   }
 
   async stopOperator(): Promise<void> {
-    const operator = this.#operator;
-    this.#operator = undefined;
-    if (operator && !operator.hasEnded) await operator.stop("SIGTERM");
+    await this.#operator.stop();
   }
 
   /** Waits until the operator looks after so many credentials, and all of them are in order. */
@@ -114,25 +102,15 @@ export class RotationWorld {
 
   /** Waits until nothing is left to do now. */
   async untilIdle(patienceMs: number): Promise<void> {
-    const isBusy = /^keyturn_queue_depth\{.*state="(?:person|drift|running)"/;
-    await this.untilMetrics("the operator to be idle", patienceMs, (metrics) => {
-      const depths = [...metrics].filter(([name]) => isBusy.test(name));
-      return depths.length > 0 && depths.every(([, depth]) => depth === 0);
-    });
+    await this.#operator.untilIdle(patienceMs);
   }
 
-  /** Looks seldom: to tell of thousands of credentials takes the operator a while, too. */
   async untilMetrics(
     what: string,
     patienceMs: number,
     isSo: (metrics: ReadonlyMap<string, number>) => boolean,
   ): Promise<void> {
-    const probe = async () => {
-      if (isSo(await this.operator.metrics())) return true;
-      await sleep(LOOK_EVERY_MS);
-      return undefined;
-    };
-    await eventually(what, probe, patienceMs);
+    await this.#operator.untilMetrics(what, patienceMs, isSo);
   }
 
   /** A control of the sandbox, for people with curl; what it answers. */

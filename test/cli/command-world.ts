@@ -1,8 +1,11 @@
+import type { Clock } from "../../src/base/clock.ts";
 import { settle } from "../../src/base/manual-clock.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { type Random, seededRandom } from "../../src/base/random.ts";
 import type { Command, ExitCode } from "../../src/cli/command.ts";
+import { consumersCommand, runConsumers } from "../../src/cli/consumers-command.ts";
 import { explainCommand, runExplain } from "../../src/cli/explain-command.ts";
 import { freezeCommand, runFreeze, unfreezeCommand } from "../../src/cli/freeze-command.ts";
+import { migrateCommand, runMigrate } from "../../src/cli/migrate-command.ts";
 import type { ClusterCall } from "../../src/cli/open-cluster.ts";
 import { parseFlags } from "../../src/cli/parse-flags.ts";
 import { rotateCommand, runRotate } from "../../src/cli/rotate-command.ts";
@@ -14,6 +17,8 @@ import { BtpWorld } from "../reconcile/btp-world.ts";
 const COMMANDS: Readonly<Record<string, readonly [Command, (call: ClusterCall) => Promise<ExitCode>]>> = {
   status: [statusCommand, runStatus],
   explain: [explainCommand, runExplain],
+  consumers: [consumersCommand, runConsumers],
+  migrate: [migrateCommand, runMigrate],
   rotate: [rotateCommand, runRotate],
   freeze: [freezeCommand, (call) => runFreeze(call, true)],
   unfreeze: [unfreezeCommand, (call) => runFreeze(call, false)],
@@ -40,6 +45,29 @@ export interface Circumstances {
   readonly kube?: Kube;
 }
 
+/** Where a command is run. */
+export interface Place {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random?: Random;
+}
+
+/** `keyturn ...` in the test's own process, on any cluster; the context's namespace is `default`. */
+export function beginOn({ kube, clock, random }: Place, words: readonly string[], answer?: string): Running {
+  const [name = "", ...rest] = words;
+  const found = COMMANDS[name];
+  if (!found) throw new Error(`there is no command ${name}`);
+  const [command, runOn] = found;
+  const { world, said, signal } = scriptedWorld({ clock, ...(random && { random }), answer });
+  const ended = runOn({ kube, namespace: "default", flags: parseFlags(command, rest), world });
+  return { said, ended, interrupt: () => signal("SIGINT") };
+}
+
+export async function runOn(place: Place, words: readonly string[], answer?: string): Promise<Said> {
+  const { said, ended } = beginOn(place, words, answer);
+  return { code: await ended, ...said };
+}
+
 /** Commands in the test's own process, on the cluster and the clock of a `BtpWorld`. */
 export class CommandWorld {
   readonly btp = new BtpWorld();
@@ -58,13 +86,7 @@ export class CommandWorld {
 
   /** `keyturn ...` */
   begin(words: readonly string[], { answer, kube = this.btp.kube }: Circumstances = {}): Running {
-    const [name = "", ...rest] = words;
-    const found = COMMANDS[name];
-    if (!found) throw new Error(`there is no command ${name}`);
-    const [command, runOn] = found;
-    const { world, said, signal } = scriptedWorld({ clock: this.btp.clock, random: this.#random, answer });
-    const ended = runOn({ kube, namespace: "default", flags: parseFlags(command, rest), world });
-    return { said, ended, interrupt: () => signal("SIGINT") };
+    return beginOn({ kube, clock: this.btp.clock, random: this.#random }, words, answer);
   }
 
   async run(words: readonly string[], circumstances?: Circumstances): Promise<Said> {

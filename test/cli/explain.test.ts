@@ -199,3 +199,18 @@ test("an adoption that is refused is a problem to status and explain", async () 
   assert.equal(code, 1);
   assert.match(stdout, /^ {2}servicebinding\/thief {2}AdoptionRefused: /m);
 });
+
+test("a frozen binding whose spec has changed since: what is published may be for what it was before", async () => {
+  const world = await CommandWorld.start("orders");
+  await world.run(["freeze", "servicebinding", "orders"]);
+  await world.btp.clock.advance(60_000);
+  assert.equal((await factsOf(world)).has("Outdated"), false);
+  await patch(world, { spec: { forProvider: { serviceInstanceId: "another-instance" } } });
+  await world.btp.reconcile("orders");
+  const words =
+    "hat is published may not be what the spec asks for: that was changed at 2025-11-05T13:15:28Z, after the active key was made, which counts once it is unfrozen";
+  assert.equal((await factsOf(world)).get("Outdated"), `W${words}.`);
+  assert.ok((await world.run(["status"])).stdout.includes(`  servicebinding/orders  w${words}\n`));
+  await world.run(["unfreeze", "servicebinding", "orders"]);
+  assert.equal((await factsOf(world)).has("Outdated"), false, "what is not held back is replaced");
+});

@@ -12,10 +12,12 @@ const commands = [
   "sandbox",
   "status",
   "explain",
+  "consumers",
   "rotate",
   "freeze",
   "unfreeze",
   "timeline",
+  "migrate",
   "manifests",
   "crds",
   "version",
@@ -35,6 +37,14 @@ test("--help lists every command, and each has a page of its own", async () => {
       assert.match(page.stdout, new RegExp(`^  keyturn ${command} .*\\[FLAGS\\]$`, "m"));
     }
   }
+});
+
+test("what stands beside the embedded API is named whole, and how to run an operator of one's own", async () => {
+  const [whole, up] = [await sayKeyturn(["--help"]), await sayKeyturn(["up", "--help"])];
+  assert.match(whole.stdout, /^ {2}up .*Service Manager.*Cloud Foundry/m);
+  assert.match(up.stdout, /^Try it here: .*Cloud Foundry/);
+  const readme = readFileSync(join(import.meta.dirname, "..", "..", "README.md"), "utf8");
+  for (const page of [up.stdout, readme]) assert.match(page, /keyturn operator --kubeconfig FILE --min-frequency 5s/);
 });
 
 test("every flag that the README names is on its page", async () => {

@@ -156,6 +156,27 @@ test("names that are too long for a table are cut, and whole with -o wide", asyn
   assert.match((await world.run(["status", "-o", "wide"])).stdout, /^o{253} +Ready/m);
 });
 
+test("long names are cut in the list of problems too, and whole with -o wide and -o json", async () => {
+  const long = "o".repeat(250);
+  const world = await CommandWorld.start();
+  await world.btp.create(long, { writeConnectionSecretToRef: { namespace: "default", name: "service-manager" } });
+  await assert.rejects(world.btp.reconcile(long));
+  const message = `the key ${long}-abc is not ready`;
+  const since = { lastTransitionTime: "2025-11-05T13:14:28Z" };
+  const conditions = [{ type: "Synced", status: "False", reason: "KeyNotReady", message, ...since }];
+  await world.btp.kube.patch(
+    serviceBinding,
+    { name: long },
+    { type: "merge", body: { status: { conditions } } },
+    { subresource: "status" },
+  );
+  const [, problem] = lines((await world.run(["status"])).stdout);
+  const short = `${"o".repeat(47)}…`;
+  assert.equal(problem, `  servicebinding/${short}  KeyNotReady: the key ${short} is not ready (since 0s)`);
+  assert.ok((await world.run(["status", "-o", "wide"])).stdout.includes(message));
+  assert.ok((await world.run(["status", "-o", "json"])).stdout.includes(message));
+});
+
 test("a cluster that does not know the kinds is told apart from an empty one, with the remedy", async () => {
   await assert.rejects(new CommandWorld().run(["status"]), {
     name: "NotServed",

@@ -22,7 +22,7 @@ interface Proof {
 
 /** `| 41a | requirement | shown by |`, or `| 1–2 | no requirement | heading |`. */
 const ROW = /^\| ((\d+)(?:–(\d+))?[a-z]?) \| (.+?) \| (.+) \|$/;
-const PROOF = /`([^`]+\.test\.ts)` › `([^`]+)`/g;
+const PROOF = /`([^`]+(?:\.test|-stories)\.ts)` › `([^`]+)`/g;
 
 function rowsOf(page: string): readonly Row[] {
   const lines = read(page)

@@ -7,6 +7,6 @@ test("kill -9 of the embedded server under writes loses nothing that was acknowl
 }, async () => {
   const report = await killRounds({ seed: 1, rounds: 8 });
   assert.deepEqual(report.problems, []);
-  assert.ok(report.acknowledged > 100, `only ${report.acknowledged} writes were acknowledged`);
+  assert.ok(report.acknowledged > 40, `only ${report.acknowledged} writes were acknowledged`);
   assert.ok(report.underWay > 0, "no request was cut off by a kill");
 });

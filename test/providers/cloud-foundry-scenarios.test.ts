@@ -238,3 +238,13 @@ test("without metadata in a create: whoever dies before the key is marked finds 
   const [listed] = await restarted.listMarked({ clusterId: CLUSTER }, signal);
   assert.equal(listed?.id, found?.id);
 });
+
+test("metadata that is refused from one create to the next: the next key is made all the same, and marked", async () => {
+  const harness = await start(usual);
+  const { connection, sandbox, instanceId } = harness;
+  await connection.create(requestOf(harness), signal);
+  sandbox.controls.set({ metadataInCreate: "refused" });
+  await connection.create(requestOf(harness, { name: "orders-2", marks: marksOf({ sequence: 2 }) }), signal);
+  const [found] = await connection.findByName(instanceId, "orders-2", signal);
+  assert.deepEqual(found?.marks, marksOf({ sequence: 2 }));
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
-import type { ResourceType } from "../../src/kube/objects.ts";
+import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
 import { BtpWorld } from "./btp-world.ts";
 
 /** What goes wrong is said on the resource: which field, which id, and what to do. */
@@ -77,6 +77,25 @@ test("a date that somebody has put into the status is put right at the drift che
     await world.reconcile("orders");
     assert.equal(await sequenceOf(world), 2);
   }
+});
+
+test("an active key that was set free with its resource is ours again once that is restored", async () => {
+  const world = await started();
+  const { spec, metadata, status } = await world.get("orders");
+  const orphan = { spec: { deletionPolicy: "Orphan" } };
+  await world.kube.patch(serviceBinding, { name: "orders" }, { type: "merge", body: orphan });
+  await world.kube.delete(serviceBinding, { name: "orders" });
+  await world.reconcile("orders");
+  assert.equal(world.sandbox.liveBindings().length, 1);
+  const { annotations = {}, finalizers = [] } = metadata;
+  const type = { apiVersion: apiVersionOf(serviceBinding), kind: serviceBinding.kind };
+  const restored = { ...type, metadata: { name: "orders", annotations, finalizers }, spec };
+  const made = await world.kube.create<KubeObject>(serviceBinding, restored);
+  await world.kube.replace(serviceBinding, { ...made, status }, { subresource: "status" });
+  await world.reconcile("orders");
+  await world.kube.delete(serviceBinding, { name: "orders" });
+  await world.reconcile("orders");
+  assert.equal(world.sandbox.liveBindings().length, 0, "it goes with the resource");
 });
 
 test("no key is made while its Secret could not be: the namespace is missing, going, or full", async () => {

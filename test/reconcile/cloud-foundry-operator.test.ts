@@ -93,6 +93,46 @@ test("a finished job is noticed within a second", async (context) => {
   assert.ok(await world.secretWorks("orders"));
 });
 
+test("so is one that could not be asked for until long after it was intended", async (context) => {
+  const { world, operator } = await begun();
+  context.after(() => operator.stop());
+  await world.create("orders", { rotation });
+  await world.clock.advance(2_000);
+  const before = await world.secretOf("orders");
+  world.sandbox.controls.putInstance({ broker: "asynchronous", brokerWorkMs: 3_000 }, world.instanceId);
+  world.sandbox.controls.set({ outage: "unavailable" });
+  const patch = (metadata: object): Promise<unknown> =>
+    world.kube.patch(serviceCredentialBinding, { name: "orders" }, { type: "merge", body: { metadata } });
+  await patch({ annotations: { "servicecredentialbinding.cloudfoundry.crossplane.io/force-rotation": "now" } });
+  await world.clock.advance(10 * MINUTE_MS);
+  world.sandbox.controls.set({ outage: "none" });
+  await patch({ labels: { somebody: "waits" } });
+  await world.clock.advance(4_000);
+  assert.notDeepEqual(await world.secretOf("orders"), before);
+  assert.ok(await world.secretWorks("orders"));
+});
+
+test("after an outage one success is enough: nobody at the same foundation sits a pause out", async (context) => {
+  const { world, operator } = await begun();
+  context.after(() => operator.stop());
+  const names = ["a", "b", "c", "d", "e", "f"];
+  for (const name of names) await world.create(name, { rotation });
+  await world.clock.advance(2_000);
+  world.sandbox.controls.set({ outage: "unavailable" });
+  for (const name of names) {
+    const annotations = { "servicecredentialbinding.cloudfoundry.crossplane.io/force-rotation": "now" };
+    const body = { metadata: { annotations } };
+    await world.kube.patch(serviceCredentialBinding, { name }, { type: "merge", body });
+  }
+  // So that the next attempts of their own are minutes away.
+  await world.clock.advance(10 * MINUTE_MS);
+  world.sandbox.controls.set({ outage: "none" });
+  await world.create("new", { rotation });
+  await world.clock.advance(10_000);
+  assert.equal(world.live().length, 2 * names.length + 1, "two keys each, and one of the new one");
+  for (const name of names) assert.ok(await world.secretWorks(name), name);
+});
+
 test("idle costs one request per resource and drift interval", async (context) => {
   const { world, operator } = await begun({ driftCheckMs: 10 * MINUTE_MS });
   context.after(() => operator.stop());

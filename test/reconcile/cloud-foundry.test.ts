@@ -158,7 +158,10 @@ test("an annotation that Cloud Foundry does not take is said on the resource, an
   await world.start();
   await world.create("orders");
   await world.patch("orders", { metadata: { annotations: { note: "x".repeat(6000) } } });
-  await assert.rejects(world.reconcile("orders"), /the value of the annotation note is none that Cloud Foundry takes/);
+  await assert.rejects(
+    world.reconcile("orders"),
+    /the value of the annotation "note" is none that Cloud Foundry takes/,
+  );
   assert.deepEqual(world.live(), []);
 });
 
@@ -210,6 +213,28 @@ test("the binding of an app follows its reference to another one", async () => {
   await world.reconcile("orders");
   const { guid } = (await world.statusOf("orders")).atProvider;
   assert.equal(world.live().find(({ id }) => id === guid)?.appId, second);
+});
+
+test("what can be no id is refused by its field: at admission, and where somebody else's status says it", async () => {
+  const world = new CloudFoundryWorld();
+  await world.start();
+  for (const id of ["../../../etc?x=y", "a/b", "..", "a b", "ü", "x".repeat(256)]) {
+    await assert.rejects(world.create("orders", { serviceInstance: id }), /spec\.forProvider\.serviceInstance/, id);
+    const ofApp = { type: "app", rotation: undefined, app: id };
+    await assert.rejects(world.create("orders", ofApp), /spec\.forProvider\.app/, id);
+  }
+  await installForeignKind(world.kube, serviceInstances);
+  await world.kube.create<KubeObject>(serviceInstances, {
+    apiVersion: apiVersionOf(serviceInstances),
+    kind: "ServiceInstance",
+    metadata: { name: "odd" },
+    status: { atProvider: { id: "../../../etc?x=y" } },
+  });
+  await world.create("orders", { serviceInstance: undefined, serviceInstanceRef: { name: "odd" } });
+  await assert.rejects(
+    world.reconcile("orders"),
+    /spec\.forProvider\.serviceInstanceRef: the ServiceInstance odd has a status\.atProvider\.id that is none: "\.\.\/\.\.\/\.\.\/etc\?x=y" has/,
+  );
 });
 
 const late: readonly [type: ResourceType, forProvider: Fields, field: string, id: string][] = [

@@ -198,26 +198,42 @@ test("parent and children restored under other UIDs: the Secret works throughout
   );
 });
 
-test("a binding that is there already is taken over by its UID, and one that somebody else controls is not", async (context) => {
+test("a binding that bears no marks of the parent's is somebody else's: not taken over, not copied, not deleted", async (context) => {
   const world = await started(context);
   const forProvider = { serviceInstance: world.instanceId, rotation: undefined, name: "by-hand" };
   const byHand = await world.kube.create<KubeObject>(
     serviceCredentialBinding,
     credentialBindingOf({ metadata: { name: "by-hand" }, forProvider }),
   );
-  await world.calm();
-  await world.createParent("orders");
-  await world.annotate("orders", { [EXTERNAL_NAME]: byHand.metadata.uid ?? "" });
-  await world.calm();
-  const { atProvider, sequence } = await world.parentStatus("orders");
-  assert.deepEqual([atProvider.uid, sequence], [byHand.metadata.uid, 1]);
-  assert.deepEqual(await world.secretOf("orders"), await world.secretOf("by-hand"));
-
   await world.createParent("others");
-  await world.annotate("others", { [EXTERNAL_NAME]: byHand.metadata.uid ?? "" });
   await world.calm();
-  assert.equal((await world.parentStatus("others")).atProvider, undefined);
-  assert.match(await world.parentProblem("others"), /^False AdoptionRefused/);
+  const [ofOthers] = await world.children();
+  for (const { metadata } of [byHand, ofOthers ?? byHand]) {
+    const name = `thief-of-${metadata.name}`;
+    await world.createParent(name);
+    await world.annotate(name, { [EXTERNAL_NAME]: metadata.uid ?? "" });
+    await world.calm();
+    assert.equal((await world.parentStatus(name)).atProvider, undefined);
+    assert.match(await world.parentProblem(name), /^False AdoptionRefused/);
+    assert.equal(await world.secretOf(name), undefined);
+    await world.kube.delete(rotatingCredentialBinding, { name });
+    await world.calm();
+    const left = await world.kube.get<KubeObject>(serviceCredentialBinding, { name: metadata.name });
+    assert.deepEqual([left.metadata.uid, left.metadata.deletionTimestamp], [metadata.uid, undefined]);
+  }
+});
+
+test("a child that a former parent of the same name has left behind is taken over by its UID", async (context) => {
+  const world = await beforeTheBackup(context);
+  const [child] = await world.children();
+  assert.ok(child);
+  await vanish(world, rotatingCredentialBinding, "orders");
+  await world.createParent("orders");
+  await world.annotate("orders", { [EXTERNAL_NAME]: child.metadata.uid ?? "" });
+  await world.calm();
+  const { atProvider } = await world.parentStatus("orders");
+  assert.equal(atProvider.uid, child.metadata.uid);
+  await world.assertHealthy("orders");
 });
 
 /** A parent whose only child is looked after by the test: what its Secret holds, and where, is up to it. */

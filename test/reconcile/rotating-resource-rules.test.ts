@@ -54,7 +54,7 @@ const refusals: readonly {
   {
     reason: "more often than the class has it",
     classSpec: { minFrequency: "1h" },
-    says: /^False RotationNotAllowed: .*spec\.rotation is more frequent than its minFrequency$/,
+    says: /^False RotationNotAllowed: .*spec\.rotation is more frequent than its minFrequency of 1h$/,
   },
   {
     reason: "a class that is not there",
@@ -255,6 +255,23 @@ test("a child that somebody else has made is neither taken over, nor copied, nor
   const stable = await world.secret("web-secret");
   assert.notDeepEqual(stable?.data, (await world.secret("admin-tls"))?.data);
   assert.ok(await world.isCopied("web", (await world.activeOf("web")).name));
+});
+
+test("one that bears the name of a child, and no marks, is not taken over by its UID", async (context) => {
+  const world = await begun(context);
+  const foreign = await world.kube.create<KubeObject>(certificates, {
+    apiVersion: "cert-manager.io/v1",
+    kind: "Certificate",
+    metadata: { namespace: NAMESPACE, name: "web-bcdfghjk" },
+    spec: { secretName: "web-bcdfghjk-tls" },
+  });
+  await world.pass(2_000);
+  const annotations = { "crossplane.io/external-name": foreign.metadata.uid ?? "" };
+  const wish = rotatingOf("web");
+  await world.kube.create<KubeObject>(rotatingResource, { ...wish, metadata: { ...wish.metadata, annotations } });
+  await world.pass(5_000);
+  assert.match(await world.problemOf("web"), /^False AdoptionRefused/);
+  assert.equal(await world.secret("web-secret"), undefined);
 });
 
 test("a Secret that was the stable one is removed when another takes its place", async (context) => {

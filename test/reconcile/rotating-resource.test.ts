@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { rotatingResource } from "../../src/api/keyturn/rotating-resource.ts";
+import { rotationClass } from "../../src/api/keyturn/rotation-class.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { events } from "../conformance/kinds.ts";
 import { certificates, externalSecrets } from "./foreign-kinds.ts";
 import {
   ACCOUNT_USER,
@@ -244,6 +246,27 @@ test("deleting it takes children and Secrets along", async (context) => {
   assert.deepEqual(await world.children(), []);
   assert.deepEqual(await world.secretNames(), []);
   assert.deepEqual((await world.kube.list(rotatingResource, { namespace: NAMESPACE })).items, []);
+});
+
+test("deleting it takes children and Secrets along although its class is gone, and says whose they were", async (context) => {
+  const world = await withCertificate(context);
+  const { name } = await world.activeOf("web");
+  const owners = (await world.secret(`${name}-tls`))?.metadata.ownerReferences?.map((owner) => owner.name);
+  assert.deepEqual(owners, [name], "a Secret belongs to its child as soon as that is ready");
+  await world.kube.delete(rotationClass, { name: "certificates" });
+  await world.pass(2_000);
+  await world.kube.delete(rotatingResource, { namespace: NAMESPACE, name: "web" });
+  await world.pass(10_000);
+  assert.deepEqual(await world.children(), []);
+  assert.deepEqual(await world.secretNames(), []);
+  const { items } = await world.kube.list({ ...events, group: "events.k8s.io" });
+  const notes = items.map(({ note }) => String(note));
+  assert.ok(
+    notes.some((note) =>
+      note.includes(`go with it, and those of their Secrets that they own: ${name} (Secret ${name}-tls)`),
+    ),
+    notes.join("\n"),
+  );
 });
 
 test("with Orphan the children stay, as nobody's", async (context) => {

@@ -3,6 +3,7 @@ import { createFaultyTransport, type Fault } from "../../src/kube/faulty-transpo
 import { createKubeClient } from "../../src/kube/kube-client.ts";
 import type { TransportRequest } from "../../src/kube/transport.ts";
 import type { ControllerSettings } from "../../src/reconcile/controller-settings.ts";
+import { DEFAULT_RESTART_SETTINGS } from "../../src/reconcile/restart/restart-settings.ts";
 import { RotationMetrics } from "../../src/report/rotation-metrics.ts";
 import { Metrics } from "../../src/runtime/metrics.ts";
 import { Operator } from "../../src/runtime/operator.ts";
@@ -61,6 +62,7 @@ export class WorldOperator {
       settleMs: 10_000,
       childCheckMs: 60_000,
       overdueStartsPerSecond: 10,
+      restart: DEFAULT_RESTART_SETTINGS,
       ...settings,
     };
     const operator = new Operator({

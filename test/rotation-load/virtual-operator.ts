@@ -10,6 +10,7 @@ import type { HttpPort, HttpResponse } from "../../src/providers/http-port.ts";
 import { putProviderConfig } from "../../src/reconcile/btp/btp-objects.fixture.ts";
 import { controllers } from "../../src/reconcile/controllers.ts";
 import { installKinds } from "../../src/reconcile/objects.fixture.ts";
+import { DEFAULT_RESTART_SETTINGS } from "../../src/reconcile/restart/restart-settings.ts";
 import { Metrics } from "../../src/runtime/metrics.ts";
 import { Operator } from "../../src/runtime/operator.ts";
 import { Shutdown } from "../../src/runtime/shutdown.ts";
@@ -75,6 +76,7 @@ export class VirtualOperator {
           settleMs: 300_000,
           childCheckMs: 60_000,
           overdueStartsPerSecond: 10,
+          restart: DEFAULT_RESTART_SETTINGS,
         }),
       ),
       clock,

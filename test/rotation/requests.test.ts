@@ -90,11 +90,13 @@ describe(`requests on the ${target.name} server`, together, () => {
   stories.tell(
     "paused",
     "a paused binding is left alone, whatever happens to it; afterwards everything is made good",
-    { rotation: fast, families: direct },
+    { rotation: slow, families: direct },
     async (binding) => {
       await binding.doingHarm(async () => {
+        const before = binding.view();
         await binding.annotate({ [PAUSED]: "true" });
-        const before = await binding.until("rest", ({ isPending }) => !isPending);
+        // Due at once, and nobody is to do it.
+        await binding.patchRotation(fast);
         await binding.deleteSecret();
         const { outside } = await binding.remains(A_WHILE_MS, ({ secret, sequence }) => {
           return sequence === before.sequence && secret === undefined;

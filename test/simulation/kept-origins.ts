@@ -272,4 +272,73 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
       ],
     },
   ],
+  [
+    "a conflict does not tell that a child is gone: one that is still there is not forgotten",
+    {
+      family: "generic",
+      story: "compromise",
+      climate: "asynchronous",
+      seed: 1,
+      disturbances: at(96, { kind: "fault", fault: "conflict" }),
+    },
+  ],
+  [
+    "a key that has no marks yet goes with its resource",
+    {
+      family: "cloudfoundry",
+      story: "neighbours",
+      climate: "unmarked",
+      seed: 1,
+      disturbances: [
+        { at: 9, what: { kind: "fault", fault: "unavailable" } },
+        { at: 15, what: { kind: "person", name: "deleteResource" } },
+      ],
+    },
+  ],
+  [
+    "a child that fails for good because its instance is gone is collected as garbage once its parent is gone",
+    {
+      family: "rotating",
+      story: "instanceGone",
+      climate: "calm",
+      seed: 1,
+      disturbances: [
+        { at: 1, what: { kind: "person", name: "recreate" } },
+        { at: 3, what: { kind: "jump", byMs: day } },
+      ],
+    },
+  ],
+  [
+    "an active key that was set free before its resource was restored gets its marks again",
+    {
+      family: "btp",
+      story: "orphan",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(1, { kind: "person", name: "recreate" }),
+    },
+  ],
+  [
+    "the same for a child that was set free",
+    {
+      family: "generic",
+      story: "orphan",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(5, { kind: "person", name: "recreate" }),
+    },
+  ],
+  [
+    "a child that a person disowned, and whose parent a person then took away, is nobody's: the judge knows that",
+    {
+      family: "rotating",
+      story: "pause",
+      climate: "calm",
+      seed: 1,
+      disturbances: [
+        { at: 0, what: { kind: "person", name: "disownChild" } },
+        { at: 2, what: { kind: "person", name: "dropFinalizerAndDelete" } },
+      ],
+    },
+  ],
 ];

@@ -15,6 +15,11 @@ test(`${SCHEDULES} seeded schedules of faults in memory: the cache equals the se
   assertIsTorture(report);
 });
 
+test("what the reader does not keep is as if it were not there: 1,000 schedules", async () => {
+  const report = await tortureInWorker({ seed: 50_000, schedules: 1000, keepsSome: true });
+  assert.ok(report.deltas > report.schedules, "hardly anything happened");
+});
+
 test("one seed is one schedule: the same seeds give the same report", async () => {
   const first = await tortureListWatch({ server, seed: 4711, schedules: 25 });
   const second = await tortureListWatch({ server, seed: 4711, schedules: 25 });

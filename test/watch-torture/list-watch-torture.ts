@@ -31,6 +31,8 @@ export interface TortureOptions {
   readonly server: TortureServerFactory;
   readonly seed: number;
   readonly schedules: number;
+  /** Nothing is left out by the server: the reader keeps only what bears the label. */
+  readonly keepsSome?: boolean;
   readonly onProgress?: (done: number) => void;
 }
 
@@ -48,7 +50,7 @@ export async function tortureListWatch(options: TortureOptions): Promise<Torture
   const totals = { changes: 0, deltas: 0, refreshes: 0 };
   for (let index = 0; index < options.schedules; index++) {
     const seed = options.seed + index;
-    const schedule = new Schedule(options.server, seed, faults, restarts);
+    const schedule = new Schedule(options, seed, faults, restarts);
     const judge = await schedule.run();
     totals.changes += judge.changes;
     totals.deltas += judge.deltas;
@@ -73,7 +75,7 @@ class Schedule {
   readonly #stop = new AbortController();
 
   constructor(
-    factory: TortureServerFactory,
+    { server: factory, keepsSome = false }: Pick<TortureOptions, "server" | "keepsSome">,
     seed: number,
     faultCounts: Record<string, number>,
     restarts: Partial<Record<RestartReason, number>>,
@@ -83,7 +85,8 @@ class Schedule {
     const random = this.#random;
     const clock = this.#clock;
     this.#server = factory({ clock, random });
-    this.#selector = random.next() < 0.3 ? SELECTOR : undefined;
+    const isSelective = random.next() < 0.3;
+    this.#selector = keepsSome || isSelective ? SELECTOR : undefined;
     const seeded = seededFaults({ random, rate: random.next() * 0.8, reach: integerBetween(random, 300, 6000) });
     this.#faults = seeded;
     const knowsWatchList = random.next() < 0.7;
@@ -116,7 +119,7 @@ class Schedule {
           restarts[reason] = (restarts[reason] ?? 0) + 1;
         },
       },
-      ...(this.#selector !== undefined && { selection: { labelSelector: this.#selector } }),
+      ...(keepsSome ? { transform: labelledOnly } : this.#selector && { selection: { labelSelector: this.#selector } }),
       metadataOnly: random.next() < 0.3,
       tuning: { pageSize: integerBetween(random, 1, 4) },
     });
@@ -187,6 +190,11 @@ class Schedule {
     if (!holds) throw new TortureFailure(this.#seed, problem);
   }
 }
+
+const labelledOnly = (object: KubeObject): KubeObject | undefined => {
+  const [label = "", value] = SELECTOR.split("=");
+  return object.metadata.labels?.[label] === value ? object : undefined;
+};
 
 function refuseWatchList(path: string): Fault | undefined {
   if (!path.includes("sendInitialEvents=true")) return undefined;

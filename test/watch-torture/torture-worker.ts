@@ -9,6 +9,7 @@ import { type TortureReport, tortureListWatch } from "./list-watch-torture.ts";
 export function tortureInWorker(options: {
   readonly seed: number;
   readonly schedules: number;
+  readonly keepsSome?: boolean;
 }): Promise<TortureReport> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(import.meta.url), { workerData: { torture: options } });
@@ -21,8 +22,8 @@ export function tortureInWorker(options: {
 const orders: unknown = workerData;
 
 if (parentPort && typeof orders === "object" && orders !== null && "torture" in orders) {
-  const { seed, schedules } = orders.torture as { readonly seed: number; readonly schedules: number };
+  const torture = orders.torture as Parameters<typeof tortureInWorker>[0];
   parentPort.postMessage(
-    await tortureListWatch({ server: (options) => new EmbeddedTortureServer(options), seed, schedules }),
+    await tortureListWatch({ ...torture, server: (options) => new EmbeddedTortureServer(options) }),
   );
 }

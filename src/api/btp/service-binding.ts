@@ -57,9 +57,10 @@ export const serviceBinding: CustomResource = {
   version: "v1alpha1",
   kind: "ServiceBinding",
   plural: "servicebindings",
+  shortNames: ["sb"],
   namespaced: false,
   categories: ["crossplane", "managed", "btp"],
-  columns: managedColumns(".spec.rotation.frequency"),
+  columns: managedColumns(".spec.rotation"),
   spec: object(
     {
       ...managedResourceSpec,

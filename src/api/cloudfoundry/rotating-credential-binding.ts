@@ -35,9 +35,10 @@ export const rotatingCredentialBinding: CustomResource = {
   version: "v1alpha1",
   kind: "RotatingCredentialBinding",
   plural: "rotatingcredentialbindings",
+  shortNames: ["rcb"],
   namespaced: false,
   categories: ["crossplane", "managed", "cloudfoundry"],
-  columns: managedColumns(".spec.rotation.frequency"),
+  columns: managedColumns(".spec.rotation", { hasInterval: true }),
   spec: object(
     { ...managedResourceSpec, connectionDetailsAsJSON, forProvider, rotation: rotationOrInterval },
     { required: ["forProvider"] },

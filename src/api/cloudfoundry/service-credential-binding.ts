@@ -11,7 +11,7 @@ import {
 import type { CustomResource } from "../custom-resource.ts";
 import { rotationOrInterval } from "../rotation.ts";
 import { object, oneOf, text } from "../schema.ts";
-import { asJson, connectionDetailsAsJSON, parameterFields, serviceInstanceFields } from "./service-key-fields.ts";
+import { asJson, connectionDetailsAsJSON, guid, parameterFields, serviceInstanceFields } from "./service-key-fields.ts";
 
 const type = oneOf("A key of its own, or the binding of an app.", ["key", "app"], {
   default: "key",
@@ -28,9 +28,7 @@ const forProvider = object(
       maxLength: 200,
     }),
     ...serviceInstanceFields,
-    app: text("GUID of the app, for the binding of one; goes before the reference and the selector.", {
-      minLength: 1,
-    }),
+    app: guid("GUID of the app, for the binding of one; goes before the reference and the selector."),
     appRef: reference("The App whose status names the GUID; goes before the selector."),
     appSelector: selector("Finds that App by its labels."),
     ...parameterFields,
@@ -70,9 +68,10 @@ export const serviceCredentialBinding: CustomResource = {
   version: "v1alpha1",
   kind: "ServiceCredentialBinding",
   plural: "servicecredentialbindings",
+  shortNames: ["scb"],
   namespaced: false,
   categories: ["crossplane", "managed", "cloudfoundry"],
-  columns: managedColumns(".spec.forProvider.rotation.frequency"),
+  columns: managedColumns(".spec.forProvider.rotation", { hasInterval: true }),
   spec: object(
     {
       ...managedResourceSpec,

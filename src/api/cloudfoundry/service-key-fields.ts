@@ -1,11 +1,13 @@
 import { reference, selector } from "../crossplane.ts";
 import { anything, namespaceName, object, objectName, type SchemaNode, text } from "../schema.ts";
 
+/** Whatever a foundation calls its things, as long as it can be a part of an address. */
+export const guid = (description: string): SchemaNode =>
+  text(description, { minLength: 1, maxLength: 255, pattern: "^[-._~]*[0-9A-Za-z][-0-9A-Za-z._~]*$" });
+
 /** What a service key at Cloud Foundry is made from, whichever kind says so. */
 export const serviceInstanceFields: Readonly<Record<string, SchemaNode>> = {
-  serviceInstance: text("GUID of the service instance; goes before the reference and the selector.", {
-    minLength: 1,
-  }),
+  serviceInstance: guid("GUID of the service instance; goes before the reference and the selector."),
   serviceInstanceRef: reference("The ServiceInstance whose status names the GUID; goes before the selector."),
   serviceInstanceSelector: selector("Finds that ServiceInstance by its labels."),
 };

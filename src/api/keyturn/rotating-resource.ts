@@ -114,9 +114,10 @@ export const rotatingResource: CustomResource = {
   version: "v1alpha1",
   kind: "RotatingResource",
   plural: "rotatingresources",
+  shortNames: ["rr"],
   namespaced: true,
   categories: ["keyturn", "managed"],
-  columns: managedColumns(".spec.rotation.frequency"),
+  columns: managedColumns(".spec.rotation", { hasInterval: true }),
   spec: object(
     {
       rotationClassName: nameOf("The RotationClass that allows it."),

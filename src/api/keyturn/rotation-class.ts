@@ -22,6 +22,7 @@ export const rotationClass: CustomResource = {
   version: "v1alpha1",
   kind: "RotationClass",
   plural: "rotationclasses",
+  shortNames: ["rotclass"],
   namespaced: false,
   categories: ["keyturn"],
   columns: [{ name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }],

@@ -1,13 +1,19 @@
 import { formatInstant } from "../../base/instant.ts";
 import { apiVersionOf } from "../../kube/objects.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
+import type { ChildView } from "../resources/look-at-children.ts";
 import type { ManagedResource } from "../resources/managed-resource.ts";
+import { awaitedChild } from "./child-words.ts";
 import type { Fact } from "./explanation.ts";
 import { outlookOf } from "./outlook.ts";
 import { whyHeld } from "./words.ts";
 
 /** The explanation for programs: the words that people get, and what the engine says in words of its own. */
-export function explanationJson(resource: ManagedResource, facts: readonly Fact[], now: number): unknown {
+export function explanationJson(
+  resource: ManagedResource,
+  facts: readonly Fact[],
+  { now, children }: { readonly now: number; readonly children: readonly ChildView[] },
+): unknown {
   const { kind, object } = resource;
   const { namespace, name } = object.metadata;
   return {
@@ -15,15 +21,18 @@ export function explanationJson(resource: ManagedResource, facts: readonly Fact[
     kind: kind.type.kind,
     namespace,
     name,
-    ...foreseen(resource, now),
+    ...foreseen(resource, now, children),
+    ...(children.length > 0 && { children: children.map(({ object: _, ...child }) => child) }),
     facts: facts.map(({ about, text, isProblem = false }) => ({ about, text, isProblem })),
   };
 }
 
 /** What is done now, what holds a rotation back, and when the next key is begun; nothing where the spec does not tell. */
-function foreseen({ kind, object, spec, state }: ManagedResource, now: number): object {
+function foreseen(resource: ManagedResource, now: number, children: readonly ChildView[]): object {
+  const { kind, object, spec, state } = resource;
   if (spec instanceof SpecProblem || state.isDeleting) return {};
-  const outlook = outlookOf({ kind, object, spec, now });
+  const isAwaited = awaitedChild(resource, children) !== undefined;
+  const outlook = outlookOf({ kind, object, spec, now, isAwaited });
   const { rest, nextKey } = outlook;
   return {
     steps: outlook.now.map((step) => step.kind),

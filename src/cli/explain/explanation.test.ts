@@ -132,6 +132,33 @@ test("every situation has its words", () => {
       "orders-z (id-0), made at 2025-10-01T00:00:00Z, 36d ago, replaced because somebody asked for it; stays until its successor is published.",
     ],
     [
+      3,
+      {
+        spec: { rotation: { ...rotation, revoke: "AfterConsumers", maxHold: "2d" } },
+        status: { retiredKeys: [{ ...replaced, overlap: "2d", cause: "rotated", heldFor: "Deployment shop/web" }] },
+      },
+      "Retired key",
+      "orders-z (id-0), made at 2025-10-01T00:00:00Z, 38d ago, replaced by rotation; its time ended at 2025-11-07T00:00:00Z, 1d ago. Held: Deployment shop/web has not moved; it is deleted at 2025-11-09T00:00:00Z, in 1d at the latest (rotation.maxHold).",
+    ],
+    [
+      3,
+      {
+        spec: { rotation: { ...rotation, revoke: "AfterConsumers", maxHold: "2d" } },
+        status: { retiredKeys: [{ ...replaced, overlap: "2d", cause: "rotated", heldFor: "Deployment shop/web" }] },
+      },
+      "Now",
+      "Nothing to do.",
+    ],
+    [
+      3,
+      {
+        spec: { rotation: { ...rotation, revoke: "AfterConsumers", maxHold: "2d" } },
+        status: { retiredKeys: [{ ...replaced, overlap: "2d", cause: "rotated", heldFor: "Deployment shop/web" }] },
+      },
+      "Problem",
+      "None.",
+    ],
+    [
       1,
       { spec: { rotation: { frequency: "12d", ttl: "12d" } } },
       "Warning",

@@ -5,9 +5,14 @@ import { closesAt, isOpen, nextOpening } from "../../engine/windows.ts";
 import { keyOf } from "../../kube/objects.ts";
 import type { ManagedSpec } from "../../reconcile/managed/managed-kind.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
+import { oneLine } from "../print/one-line.ts";
 import { moment, relative } from "../print/when.ts";
+import { childKindOf } from "../resources/children.ts";
+import type { ChildView } from "../resources/look-at-children.ts";
 import { type ManagedResource, retiredKeys } from "../resources/managed-resource.ts";
+import { outdatedWords } from "../resources/outdated.ts";
 import { type Problem, problemsOf } from "../resources/problems.ts";
+import { awaitedChild, childFacts, nextAfter, waitingText } from "./child-words.ts";
 import { type Outlook, outlookOf, stepOf } from "./outlook.ts";
 import { fateOf, whyHeld, whyNewKey } from "./words.ts";
 
@@ -22,13 +27,16 @@ export interface ExplainOptions {
   readonly now: number;
   /** The last failure that an event tells of. */
   readonly lastFailure: Problem | undefined;
+  /** The children in use and to come, where keys are such. */
+  readonly children?: readonly ChildView[];
 }
 
 /**
  * What will happen to a resource and why: the engine says what it would do, this puts it into words. A spec that nobody
  * can follow leaves only what is known of its keys.
  */
-export function explain(resource: ManagedResource, { now, lastFailure }: ExplainOptions): readonly Fact[] {
+export function explain(resource: ManagedResource, options: ExplainOptions): readonly Fact[] {
+  const { now, lastFailure, children = [] } = options;
   const { spec, state } = resource;
   const problems = problemsOf(resource, now);
   // What stands in the way comes before what it stands in the way of.
@@ -39,18 +47,22 @@ export function explain(resource: ManagedResource, { now, lastFailure }: Explain
     const text = "Nothing, until the spec can be followed. The keys that are there stay.";
     return [...obstacles, { about: "Now", text }, ...activeFacts(resource, now), ...past];
   }
-  const outlook = outlookOf({ kind: resource.kind, object: resource.object, spec, now });
-  const next = nextText(resource, spec, outlook, now);
+  const awaited = awaitedChild(resource, children);
+  const { kind, object } = resource;
+  const outlook = outlookOf({ kind, object, spec, now, isAwaited: awaited !== undefined });
+  const next = awaited ? nextAfter(awaited, spec) : nextText(resource, spec, outlook, now);
   return [
     ...obstacles,
-    { about: "Now", text: nowText(resource, spec, outlook, now) },
+    { about: "Now", text: nowText(resource, outlook, { spec, now, awaited }) },
     {
       about: "Next rotation",
       text: problems.length > 0 && outlook.nextKey ? `If the problem is solved by then: ${next}` : next,
     },
     ...holdFacts(outlook),
+    ...outdatedFacts(resource, children),
     ...windowFacts(spec, now),
     ...activeFacts(resource, now),
+    ...childFacts(children),
     ...retiredKeys(state).map((key) => ({
       about: "Retired key",
       text: `${named(key)}, made at ${moment(key.createdAt, now)}, ${fateOf(key, spec.policy, now)}.`,
@@ -62,8 +74,16 @@ export function explain(resource: ManagedResource, { now, lastFailure }: Explain
 
 const named = ({ name, id }: KnownKey): string => `${name} (${id})`;
 
-function nowText({ state }: ManagedResource, { policy }: ManagedSpec, outlook: Outlook, now: number): string {
-  const parts: string[] = [];
+function nowText(
+  { state }: ManagedResource,
+  outlook: Outlook,
+  {
+    spec: { policy },
+    now,
+    awaited,
+  }: { readonly spec: ManagedSpec; readonly now: number; readonly awaited?: ChildView | undefined },
+): string {
+  const parts: string[] = awaited ? [waitingText(awaited)] : [];
   const { pending, retired } = state;
   const adopted = stepOf(outlook.now, "adopt");
   const intended = stepOf(outlook.now, "intend");
@@ -103,9 +123,11 @@ function nextText({ state }: ManagedResource, spec: ManagedSpec, outlook: Outloo
   return `At ${moment(nextKey.at, now)}: ${why}${waits}.`;
 }
 
+const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+
 function holdFacts({ rest }: Outlook): readonly Fact[] {
   const why = whyHeld(rest);
-  return why === undefined ? [] : [{ about: "Held back", text: `${why.charAt(0).toUpperCase()}${why.slice(1)}.` }];
+  return why === undefined ? [] : [{ about: "Held back", text: sentence(why) }];
 }
 
 function windowFacts({ windows }: ManagedSpec, now: number): readonly Fact[] {
@@ -119,12 +141,24 @@ function windowFacts({ windows }: ManagedSpec, now: number): readonly Fact[] {
   ];
 }
 
-function activeFacts({ state, spec }: ManagedResource, now: number): readonly Fact[] {
+function activeFacts(resource: ManagedResource, now: number): readonly Fact[] {
+  const { state, spec } = resource;
   const { active } = state;
+  const childKind = childKindOf(resource);
+  const what = childKind === undefined ? "" : `, ${withArticle(childKind)}`;
   const secret = spec instanceof SpecProblem ? undefined : spec.secret;
   const where = secret ? `, in the Secret ${keyOf(secret)}` : "";
-  const text = active ? `${named(active)}, made at ${moment(active.createdAt, now)}${where}.` : "There is none yet.";
+  const text = active
+    ? `${named(active)}${what}, made at ${moment(active.createdAt, now)}${where}.`
+    : "There is none yet.";
   return [{ about: "Active key", text }];
+}
+
+const withArticle = (kind: string): string => `${/^[AEIOU]/i.test(kind) ? "an" : "a"} ${kind}`;
+
+function outdatedFacts(resource: ManagedResource, children: readonly ChildView[]): readonly Fact[] {
+  const words = outdatedWords(resource, children.find(({ state }) => state === "active")?.object);
+  return words === undefined ? [] : [{ about: "Outdated", text: sentence(words) }];
 }
 
 function departureFact({ kind, object, state }: ManagedResource, now: number): Fact {
@@ -139,7 +173,7 @@ function departureFact({ kind, object, state }: ManagedResource, now: number): F
 }
 
 const problemText = ({ reason, message, since }: Problem, now: number): string =>
-  `${reason}: ${message}${since === undefined ? "" : ` (since ${moment(since, now)})`}`;
+  `${reason}: ${oneLine(message)}${since === undefined ? "" : ` (since ${moment(since, now)})`}`;
 
 function pastProblem(last: Problem | undefined, now: number): Fact {
   if (!last) return { about: "Problem", text: "None." };

@@ -26,6 +26,8 @@ export function outlookOf(options: ForeseeOptions): Outlook {
     else if (seen.decision.kind === "intend") {
       return { now, rest, nextKey: { at: seen.at, reason: seen.decision.reason } };
     }
+    // Nobody knows when it will be ready, and all else follows from that.
+    if (rest !== undefined && options.isAwaited) break;
     if (++count > MAX_FORESEEN) break;
   }
   return { now, rest: rest ?? "Settled", nextKey: undefined };

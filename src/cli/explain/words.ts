@@ -1,7 +1,8 @@
 import { formatDuration } from "../../base/duration.ts";
 import { formatInstant } from "../../base/instant.ts";
-import { deletionInstant } from "../../engine/dates.ts";
+import { deletionInstant, latestDeletion } from "../../engine/dates.ts";
 import type { Policy, Reason, RetiredCause, RetiredKey, WaitReason } from "../../engine/model.ts";
+import { notMoved } from "../../reconcile/managed/consumers.ts";
 import { ANNOTATIONS } from "../../reconcile/managed/managed-kind.ts";
 import { moment } from "../print/when.ts";
 
@@ -54,6 +55,8 @@ export function whyHeld(reason: WaitReason): string | undefined {
       return "the clocks of the operator and of the API server differ too much";
     case "KeyBeingMade":
     case "KeyBeingDeleted":
+    // It keeps a retired key, not a rotation: it is said of that key.
+    case "ConsumersBehind":
     case "Settled":
       return undefined;
   }
@@ -75,6 +78,10 @@ export function fateOf(key: RetiredKey, policy: Policy, now: number): string {
   const goesAt = deletionInstant(policy, key);
   if (!Number.isFinite(goesAt) || key.replacedAt === undefined) {
     return `${CAUSES[key.cause]}; stays until its successor is published`;
+  }
+  if (key.heldFor !== undefined && policy.maxHoldMs !== undefined && goesAt <= now) {
+    const latest = `is deleted at ${moment(latestDeletion(policy, key), now)} at the latest`;
+    return `${CAUSES[key.cause]}; its time ended at ${moment(goesAt, now)}. Held: ${notMoved(key.heldFor)}; it ${latest} (rotation.maxHold)`;
   }
   const when = goesAt > now ? `is deleted at ${moment(goesAt, now)}` : `is deleted now (due ${moment(goesAt, now)})`;
   const why = goesAt - key.replacedAt < 1000 ? "at once, with its replacement" : whyThen(key, policy, key.replacedAt);

@@ -23,6 +23,8 @@ export interface ForeseeOptions {
   readonly object: KubeObject;
   readonly spec: ManagedSpec;
   readonly now: number;
+  /** The key to come is there, but is not ready yet. */
+  readonly isAwaited?: boolean;
 }
 
 /** More steps without time passing than any sequence needs. */
@@ -33,7 +35,13 @@ const MAX_STEPS_AT_ONCE = 60;
  * everything outside is as the status says and every step succeeds at once. Endless for a resource that rotates: the
  * caller takes as much as is wanted. Must not: look at anything, or know what a step means to people.
  */
-export function* foresee({ kind, object, spec, now }: ForeseeOptions): Generator<Foreseen, void, undefined> {
+export function* foresee({
+  kind,
+  object,
+  spec,
+  now,
+  isAwaited = false,
+}: ForeseeOptions): Generator<Foreseen, void, undefined> {
   const situation = situationOf({
     kind,
     object,
@@ -45,7 +53,7 @@ export function* foresee({ kind, object, spec, now }: ForeseeOptions): Generator
     madeFrom: "",
     isComparable: () => true,
   });
-  const rehearsal = new Rehearsal(situation, spec.windows);
+  const rehearsal = new Rehearsal(situation, spec.windows, isAwaited);
   for (let steps = 0; steps < MAX_STEPS_AT_ONCE; steps++) {
     const { at, before } = rehearsal;
     const decision = rehearsal.decide();
@@ -72,12 +80,12 @@ class Rehearsal {
   #observation = NOTHING_SEEN;
   #secret: Observation["secret"];
 
-  constructor(start: Situation, windows: readonly MaintenanceWindow[]) {
+  constructor(start: Situation, windows: readonly MaintenanceWindow[], isAwaited: boolean) {
     this.#start = start;
     this.#windows = windows;
     this.#state = start.state;
     this.#now = start.surroundings.now;
-    this.#outside = keysOf(start.state);
+    this.#outside = keysOf(start.state, isAwaited);
     const { active } = start.state;
     this.#secret = { keyId: active?.id, sequence: active?.sequence };
   }
@@ -146,6 +154,9 @@ class Rehearsal {
       case "removeFailed":
         this.#remove([decision.id]);
         return;
+      case "askConsumers":
+        this.#askConsumers(decision.ids);
+        return;
       case "expire":
         this.#remove(decision.ids);
         this.#state = advance(this.#state, { kind: "forget", ids: decision.ids });
@@ -163,6 +174,17 @@ class Rehearsal {
     this.#outside.set(id, { ...next, id, createdAt: this.#now, state: "ready" });
     this.#state = advance(this.#state, { kind: "intend", next, retire: [] });
     this.#observation = NOTHING_SEEN;
+  }
+
+  /** Whoever was behind when the operator last asked still is; by the next look they have moved on. */
+  #askConsumers(ids: readonly string[]): void {
+    const isStart = this.#now === this.#start.surroundings.now;
+    const whoOf = (id: string): readonly string[] => {
+      const heldFor = this.#state.retired.find((key) => key.id === id)?.heldFor;
+      return isStart && heldFor !== undefined ? [heldFor] : [];
+    };
+    const asked = ids.map((id) => [id, whoOf(id)] as const);
+    this.#see({ consumers: new Map([...(this.#observation.consumers ?? []), ...asked]) });
   }
 
   #create(): void {
@@ -190,12 +212,12 @@ class Rehearsal {
 const idOf = (sequence: number): string => `key ${sequence}`;
 
 /** The keys outside, if all is as the status says. Which of the earlier keys a retired one was makes no difference. */
-function keysOf({ active, pending, retired, externalName }: State): Map<string, SeenKey> {
+function keysOf({ active, pending, retired, externalName }: State, isAwaited: boolean): Map<string, SeenKey> {
   const known: SeenKey[] = retired.map((key) => ({ ...key, state: "ready", sequence: 0 }));
   const activated = externalName === active?.id ? undefined : externalName;
   const pendingId = activated ?? pending?.id;
   if (pending && pendingId !== undefined) {
-    known.push({ ...pending, id: pendingId, createdAt: pending.since, state: "ready" });
+    known.push({ ...pending, id: pendingId, createdAt: pending.since, state: isAwaited ? "creating" : "ready" });
   }
   if (active) known.push({ ...active, state: "ready" });
   return new Map(known.map((key) => [key.id, key]));

@@ -4,10 +4,9 @@ import type { Kube, Selection } from "../../kube/port.ts";
 import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
 import type { ClusterCall } from "../open-cluster.ts";
+import { listAll } from "./list-all.ts";
 import { type ManagedResource, managedResource } from "./managed-resource.ts";
 import type { Targets } from "./target-options.ts";
-
-const PAGE_SIZE = 500;
 
 /** The part of one kind that is meant, as lists and watches take it. */
 export interface KindSelection {
@@ -55,7 +54,8 @@ export async function fetchResources(
   const unknown: NotServed[] = [];
   for (const { kind, selection, secretNamespace } of selections) {
     try {
-      for await (const resource of listAll(kube, kind, selection)) {
+      for await (const object of listAll(kube, kind.type, selection)) {
+        const resource = managedResource(kind, object);
         if (secretNamespace === undefined || secretNamespace === namespaceOfSecret(resource)) found.push(resource);
       }
     } catch (error) {
@@ -76,19 +76,6 @@ const namespaceOfSecret = ({ spec }: ManagedResource): string | undefined =>
 const wrongSelector = ({ labelSelector }: Selection, cause: BadRequest): UsageError =>
   new UsageError(`-l ${labelSelector}: the server does not understand it: ${cause.message}`, cause);
 
-async function* listAll(kube: Kube, kind: ManagedKind, selection: Selection): AsyncIterable<ManagedResource> {
-  let next: string | undefined;
-  do {
-    const page = await kube.list(kind.type, {
-      ...selection,
-      limit: PAGE_SIZE,
-      ...(next !== undefined && { continue: next }),
-    });
-    for (const object of page.items) yield managedResource(kind, object);
-    next = page.continue;
-  } while (next !== undefined);
-}
-
 function notInstalled({ kinds }: Targets, cause: unknown): NotServed {
   const names = kinds.map(({ type }) => type.kind).join(", ");
   return new NotServed(`the cluster does not know ${names}: keyturn crds | kubectl apply -f - installs it`, { cause });
@@ -98,6 +85,8 @@ function notThere({ ref, kinds }: Targets, [first]: readonly KindSelection[]): N
   const [{ type }] = kinds as readonly [ManagedKind];
   const namespace = first?.selection.namespace;
   const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
-  const lower = type.kind.toLowerCase();
-  return new NotFound(`there is no ${type.kind} "${ref?.name}"${where} (keyturn status ${lower} lists them)`);
+  const status = `keyturn status ${type.kind.toLowerCase()}`;
+  const hint =
+    namespace === undefined ? `${status} lists them` : `${status} -A lists them, -n NAMESPACE looks elsewhere`;
+  return new NotFound(`there is no ${type.kind} "${ref?.name}"${where} (${hint})`);
 }

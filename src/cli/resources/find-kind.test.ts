@@ -42,3 +42,13 @@ test("a word that means none or several kinds is refused with the choices", () =
   );
   assert.equal(findKind("servicebinding.other.example.org", [binding, other]), other);
 });
+
+test("short names are those that kubectl knows from the CRDs", () => {
+  const table: readonly (readonly [word: string, kind: string])[] = [
+    ["sb", "ServiceBinding"],
+    ["scb", "ServiceCredentialBinding"],
+    ["rcb", "RotatingCredentialBinding"],
+    ["RR", "RotatingResource"],
+  ];
+  for (const [word, kind] of table) assert.equal(findKind(word).type.kind, kind, word);
+});

@@ -1,5 +1,6 @@
 import { parseInstant } from "../../base/instant.ts";
-import { deletionInstant, rotationInstant } from "../../engine/dates.ts";
+import { deletionInstant, latestDeletion, rotationInstant } from "../../engine/dates.ts";
+import type { RetiredKey } from "../../engine/model.ts";
 import { nextOpening } from "../../engine/windows.ts";
 import { fieldsOf, itemsOf, textOf } from "../../reconcile/managed/read-fields.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
@@ -85,7 +86,9 @@ function late({ spec, state, isFrozen }: ManagedResource, now: number): readonly
   if (!isFrozen && may.create && now - possibleAt > GRACE_MS) {
     problems.push({ reason: "NotRotated", message: `a rotation is overdue: ${OPERATOR}`, since: possibleAt });
   }
-  const goneAt = may.delete ? Math.min(...state.retired.map((key) => deletionInstant(policy, key))) : Infinity;
+  const goesAt = (key: RetiredKey): number =>
+    key.heldFor === undefined ? deletionInstant(policy, key) : latestDeletion(policy, key);
+  const goneAt = may.delete ? Math.min(...state.retired.map(goesAt)) : Infinity;
   if (now - goneAt > GRACE_MS) {
     const message = `the deletion of a retired key is overdue: ${OPERATOR}`;
     problems.push({ reason: "NotDeleted", message, since: goneAt });

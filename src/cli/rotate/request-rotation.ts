@@ -5,6 +5,7 @@ import { ANNOTATIONS } from "../../reconcile/managed/managed-kind.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
 import { outlookOf, stepOf } from "../explain/outlook.ts";
 import { whyHeld } from "../explain/words.ts";
+import { parentName, parentOf, parentWords } from "../resources/children.ts";
 import type { ManagedResource } from "../resources/managed-resource.ts";
 
 export interface RotationRequest {
@@ -27,7 +28,14 @@ export function requestFor(
 }
 
 /** Why a rotation of this resource would not begin; undefined when it would. */
-export function obstacleTo({ state, isPaused, isFrozen }: ManagedResource, isCompromised: boolean): string | undefined {
+export function obstacleTo(resource: ManagedResource, isCompromised: boolean): string | undefined {
+  const { state, isPaused, isFrozen } = resource;
+  const parent = isCompromised ? parentOf(resource) : undefined;
+  if (parent) {
+    // A key of its own would be replaced, and what its parent has copied from it would stay published.
+    const instead = `keyturn rotate ${parentWords(parent)} --compromised replaces it`;
+    return `it is a child of ${parentName(parent)}: ${instead}`;
+  }
   if (state.isDeleting) return "it is being deleted";
   if (isPaused) return `it is paused: remove the annotation ${ANNOTATIONS.paused} first`;
   if (isFrozen && !isCompromised) return "it is frozen: keyturn unfreeze first (--compromised rotates all the same)";

@@ -1,5 +1,6 @@
 import { formatInstant } from "../../base/instant.ts";
 import { apiVersionOf } from "../../kube/objects.ts";
+import { consumerJson } from "../consumers/consumers-json.ts";
 import type { RetiredReport, StatusReport } from "./status-report.ts";
 
 /** The reports for programs: dates as RFC 3339, what is not there left out. */
@@ -8,7 +9,7 @@ export function statusJson(reports: readonly StatusReport[]): unknown {
 }
 
 function item(report: StatusReport) {
-  const { resource, phase, problems, warnings, active, pending, rotationAt, retired, secret } = report;
+  const { resource, phase, problems, warnings, active, pending, rotationAt, retired, parent, secret } = report;
   const { type } = resource.kind;
   const { namespace, name } = resource.object.metadata;
   return {
@@ -16,6 +17,7 @@ function item(report: StatusReport) {
     kind: type.kind,
     namespace,
     name,
+    parent: parent && { kind: parent.kind.type.kind, namespace: parent.namespace, name: parent.name },
     phase,
     isFrozen: resource.isFrozen,
     isPaused: resource.isPaused,
@@ -32,6 +34,7 @@ function item(report: StatusReport) {
     retiredKeys: retired.map(retiredKey),
     children: childrenOf(report),
     secret,
+    consumers: report.consumers?.map(consumerJson),
   };
 }
 
@@ -45,7 +48,7 @@ function childrenOf({ childKind: kind, active, pending, retired }: StatusReport)
   ];
 }
 
-const retiredKey = ({ id, name, cause, createdAt, retiredAt, replacedAt, goesAt }: RetiredReport) => ({
+const retiredKey = ({ id, name, cause, createdAt, retiredAt, replacedAt, goesAt, heldFor }: RetiredReport) => ({
   id,
   name,
   cause,
@@ -53,6 +56,7 @@ const retiredKey = ({ id, name, cause, createdAt, retiredAt, replacedAt, goesAt 
   retiredAt: dateOf(retiredAt),
   replacedAt: dateOf(replacedAt),
   deletionAt: dateOf(goesAt),
+  heldFor,
 });
 
 const dateOf = (at: number | undefined): string | undefined =>

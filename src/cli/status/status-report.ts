@@ -1,9 +1,12 @@
-import { deletionInstant, rotationInstant } from "../../engine/dates.ts";
+import { deletionInstant, latestDeletion, rotationInstant } from "../../engine/dates.ts";
 import type { ActiveKey, Pending, Policy, RetiredKey } from "../../engine/model.ts";
 import { nextOpening } from "../../engine/windows.ts";
-import { keyOf } from "../../kube/objects.ts";
+import { type KubeObject, keyOf } from "../../kube/objects.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
+import type { Consumer } from "../consumers/consumer.ts";
+import { childKindOf, type Parent, parentOf } from "../resources/children.ts";
 import { type ManagedResource, retiredKeys } from "../resources/managed-resource.ts";
+import { outdatedWords } from "../resources/outdated.ts";
 import { type Problem, problemsOf } from "../resources/problems.ts";
 
 /** What `keyturn status` knows of one resource: plain values, for people and for JSON alike. */
@@ -19,30 +22,36 @@ export interface StatusReport {
   readonly retired: readonly RetiredReport[];
   /** The kind of the children that its keys are, where they are such. */
   readonly childKind: string | undefined;
+  /** Whose key it is, where it is one. */
+  readonly parent: Parent | undefined;
   /** `namespace/name` of the Secret. */
   readonly secret: string | undefined;
+  /** Who uses the Secret; absent where nobody has looked. */
+  readonly consumers?: readonly Consumer[];
 }
 
 export interface RetiredReport extends RetiredKey {
-  /** As it is by the policy of now; Infinity before a successor is published. */
+  /** As it is by the policy of now, and at the latest while it is held; Infinity before a successor is published. */
   readonly goesAt: number;
 }
 
-export function reportOf(resource: ManagedResource, now: number): StatusReport {
+export function reportOf(resource: ManagedResource, now: number, activeChild?: KubeObject): StatusReport {
   const { state, spec } = resource;
   const known = spec instanceof SpecProblem ? undefined : spec;
+  const outdated = outdatedWords(resource, activeChild);
   return {
     resource,
     phase: phaseOf(resource),
     problems: problemsOf(resource, now),
-    warnings: known?.warnings ?? [],
+    warnings: [...(known?.warnings ?? []), ...(outdated === undefined ? [] : [outdated])],
     active: state.active,
     pending: state.pending,
     rotationAt: nextRotation(resource, now),
     retired: retiredKeys(state)
       .map((key) => ({ ...key, goesAt: goesAt(known?.policy, key) }))
       .sort((a, b) => a.goesAt - b.goesAt),
-    childKind: resource.kind.childKindOf?.(resource.object),
+    childKind: childKindOf(resource),
+    parent: parentOf(resource),
     secret: known?.secret && keyOf(known.secret),
   };
 }
@@ -71,6 +80,6 @@ function nextRotation({ state, spec, isFrozen, isPaused }: ManagedResource, now:
 
 /** Without a policy that can be read, the date that was saved is all there is. */
 function goesAt(policy: Policy | undefined, key: RetiredKey): number {
-  if (policy) return deletionInstant(policy, key);
+  if (policy) return key.heldFor === undefined ? deletionInstant(policy, key) : latestDeletion(policy, key);
   return key.replacedAt === undefined ? Infinity : key.deletionAt;
 }

@@ -1,9 +1,13 @@
 import { formatInstant } from "../../base/instant.ts";
 import { cut } from "../print/cut.ts";
+import { oneLine } from "../print/one-line.ts";
 import type { Paint } from "../print/paint.ts";
 import { type Column, table } from "../print/table.ts";
 import { relative, shortLength } from "../print/when.ts";
 import { nameOf } from "../resources/managed-resource.ts";
+import { consumerLines } from "./consumer-lines.ts";
+import { deletionWords } from "./deletion-words.ts";
+import { type Family, familiesOf, uidOf } from "./families.ts";
 import type { RetiredReport, StatusReport } from "./status-report.ts";
 
 export interface StatusTextOptions {
@@ -25,33 +29,58 @@ interface Row {
 
 /** Names in the table are as long as most are; `-o wide` and `-o json` have them whole. */
 const MAX_NAME = 48;
+/** A name in a text that nobody reads to its end; what stands around it stays. */
+const LONG_WORD = /[a-z0-9][a-z0-9.-]{64,}/g;
 
 /** The reports for people: problems in words, then the keys in columns. */
 export function statusText(reports: readonly StatusReport[], options: StatusTextOptions): string {
-  const rows = reports.flatMap((report) => [
-    activeRow(report, options.now),
-    ...(options.isWide ? pendingRows(report) : []),
-    ...report.retired.map((key) => retiredRow(report, key, options.now)),
+  const rows = familiesOf(reports).flatMap((family) => familyRows(family, options));
+  const below = `${consumerSection(reports, options)}${warningLines(reports, options)}`;
+  return `${problemLines(reports, options)}${table(columns(reports, options), rows)}${below}`;
+}
+
+function consumerSection(reports: readonly StatusReport[], { isWide }: StatusTextOptions): string {
+  const lines = consumerLines(reports, isWide);
+  return lines.length === 0 ? "" : `\n${["Consumers:", ...lines].join("\n")}\n`;
+}
+
+/** A child that is listed itself says what becomes of it: its parent does not say it again. */
+function familyRows({ report, children }: Family, { now, isWide }: StatusTextOptions): readonly Row[] {
+  const listed = new Set(children.map(uidOf));
+  const own = [
+    ...(isWide ? pendingRows(report) : []),
+    ...report.retired.map((key) => retiredRow(report, key, now)),
+  ].filter(({ key }) => !listed.has(key?.id ?? ""));
+  const ofChildren = children.flatMap((child) => [
+    childRow(child, report, now),
+    ...child.retired.map((key) => retiredRow(child, key, now)),
   ]);
-  return `${problemLines(reports, options)}${table(columns(reports, options), rows)}${warningLines(reports, options)}`;
+  return [activeRow(report, now), ...ofChildren, ...own];
+}
+
+/** One line in a list: what is too long for the table is cut here as well. */
+function listLine(label: string, text: string, { isWide, paint }: StatusTextOptions, isProblem: boolean): string {
+  const fitting = (words: string): string => (isWide ? words : words.replace(LONG_WORD, (word) => cut(word, MAX_NAME)));
+  const name = fitting(label);
+  return `  ${isProblem ? paint.problem(name) : paint.notice(name)}  ${fitting(oneLine(text))}`;
 }
 
 /** What the table marks as `warning`, in words. */
-function warningLines(reports: readonly StatusReport[], { paint }: StatusTextOptions): string {
+function warningLines(reports: readonly StatusReport[], options: StatusTextOptions): string {
   const lines = reports.flatMap(({ resource, warnings }) =>
-    warnings.map((warning) => `  ${paint.notice(nameOf(resource))}  ${warning}`),
+    warnings.map((warning) => listLine(nameOf(resource), warning, options, false)),
   );
   return lines.length === 0 ? "" : `\n${["Warnings:", ...lines].join("\n")}\n`;
 }
 
-function problemLines(reports: readonly StatusReport[], { now, paint }: StatusTextOptions): string {
+function problemLines(reports: readonly StatusReport[], options: StatusTextOptions): string {
   const troubled = reports.filter(({ problems }) => problems.length > 0);
   if (troubled.length === 0) return "";
   const head = `${troubled.length} of ${reports.length} ${troubled.length === 1 ? "has a problem" : "have problems"}:`;
   const lines = troubled.flatMap(({ resource, problems }) =>
     problems.map(({ reason, message, since }) => {
-      const ago = since === undefined ? "" : ` (since ${shortLength(now - since)})`;
-      return `  ${paint.problem(nameOf(resource))}  ${reason}: ${message}${ago}`;
+      const ago = since === undefined ? "" : ` (since ${shortLength(options.now - since)})`;
+      return `${listLine(nameOf(resource), `${reason}: ${message}`, options, true)}${ago}`;
     }),
   );
   return `${[head, ...lines].join("\n")}\n\n`;
@@ -109,12 +138,29 @@ function activeRow(report: StatusReport, now: number): Row {
   return { report, name, state, key: active, next: nextOf(report, now), nextAt: rotationAt };
 }
 
+/** Indented, with what it is to its parent. What it does itself just now comes first. */
+function childRow(report: StatusReport, parent: StatusReport, now: number): Row {
+  const row = activeRow(report, now);
+  const name = `  ${row.name}`;
+  const uid = uidOf(report);
+  const retired = parent.retired.find(({ id }) => id === uid);
+  if (retired) {
+    const { state, next, nextAt } = retiredRow(parent, retired, now);
+    return { ...row, name, state: `${row.state}, ${state}`, next, nextAt };
+  }
+  if (report.phase !== "Ready" || report.resource.isPaused) return { ...row, name };
+  if (parent.active?.id === uid) return { ...row, name, next: "in use" };
+  return parent.pending?.id === uid ? { ...row, name, next: TAKES_OVER } : { ...row, name };
+}
+
+const TAKES_OVER = "it takes over when it is ready";
+
 /** A child that is being made can be looked at itself. */
 function pendingRows(report: StatusReport): readonly Row[] {
   const { pending, childKind } = report;
   if (pending?.id === undefined || childKind === undefined) return [];
   const key = { id: pending.id, name: pending.name, createdAt: pending.since };
-  return [{ report, name: "", state: "pending", key, next: "it takes over when it is ready", nextAt: Infinity }];
+  return [{ report, name: "", state: "pending", key, next: TAKES_OVER, nextAt: Infinity }];
 }
 
 function nextOf({ phase, pending, active, rotationAt, resource }: StatusReport, now: number): string {
@@ -127,11 +173,11 @@ function nextOf({ phase, pending, active, rotationAt, resource }: StatusReport, 
   return rotationAt > now ? `rotation ${relative(rotationAt, now)}` : "rotation now";
 }
 
-function retiredRow(report: StatusReport, key: RetiredReport, now: number): Row {
-  const next = !Number.isFinite(key.goesAt)
-    ? "deletion after its successor is published"
-    : key.goesAt > now
-      ? `deletion ${relative(key.goesAt, now)}`
-      : "deletion now";
-  return { report, name: "", state: `retired (${key.cause})`, key, next, nextAt: key.goesAt };
-}
+const retiredRow = (report: StatusReport, key: RetiredReport, now: number): Row => ({
+  report,
+  name: "",
+  state: `retired (${key.cause})`,
+  key,
+  next: deletionWords(key, now),
+  nextAt: key.goesAt,
+});

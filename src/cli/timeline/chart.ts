@@ -11,7 +11,8 @@ export interface ChartOptions {
 }
 
 const MAX_ROWS = 10;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const [ACTIVE, RETIRED, MARK] = ["█", "▒", "▲"] as const;
 
 export const LEGEND = `${ACTIVE} active key   ${RETIRED} retired keys   ${MARK} rotation`;
@@ -29,9 +30,12 @@ export function chart({ from, until, levels, marks, width }: ChartOptions): read
   });
   const marked = new Set(marks.map(columnOf));
   const marksRow = heights.map((_, column) => (marked.has(column) ? MARK : " ")).join("");
-  const ticks = tickColumns(columns);
-  const axis = heights.map((_, column) => (ticks.includes(column) ? "┬" : "─")).join("");
   const dateAt = (column: number): string => label(from + ((until - from) * column) / columns, until - from);
+  // A time that is shorter than its labels are fine has fewer of them.
+  const ticks = tickColumns(columns).filter(
+    (column, index, all) => index === 0 || dateAt(column) !== dateAt(all[index - 1] ?? 0),
+  );
+  const axis = heights.map((_, column) => (ticks.includes(column) ? "┬" : "─")).join("");
   const dates = ticks.reduce((line, column) => line.padEnd(column) + dateAt(column), "");
   const indent = " ".repeat(margin);
   return [...rows, `${indent} │${marksRow}`.trimEnd(), `${indent} └${axis}`, `${indent}  ${dates}`];
@@ -64,8 +68,9 @@ function tickColumns(columns: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => Math.floor((index * columns) / count));
 }
 
-/** The day; for short times the minute too. */
+/** The day; for short times the minute too, and for very short ones, whose day the title has, the second. */
 function label(at: number, lengthMs: number): string {
   const text = new Date(at).toISOString();
+  if (lengthMs < HOUR_MS) return `${text.slice(11, 19)}Z`;
   return lengthMs >= 7 * DAY_MS ? text.slice(0, 10) : `${text.slice(0, 16)}Z`;
 }

@@ -154,3 +154,17 @@ test("a chart fits its width, and shows the most there ever was", () => {
     }),
   );
 });
+
+test("labels of the axis are as fine as its length asks for, and none comes twice", () => {
+  const labelsOf = (lengthMs: number): string =>
+    chart({ from, until: from + lengthMs, levels: [{ at: from, live: 1 }], marks: [], width: 84 })
+      .at(-1)
+      ?.trim() ?? "";
+  const table: readonly (readonly [lengthMs: number, labels: string, reason: string])[] = [
+    [80 * DAY_MS, "2025-11-05 +2025-11-25 +2025-12-15 +2026-01-04", "days"],
+    [4 * HOUR_MS, "2025-11-05T00:00Z +2025-11-05T01:00Z +2025-11-05T02:00Z +2025-11-05T03:00Z", "minutes"],
+    [180_000, "00:00:00Z +00:00:45Z +00:01:30Z +00:02:15Z", "seconds; the title has the day"],
+    [2000, "00:00:00Z +00:00:01Z", "nothing finer"],
+  ];
+  for (const [lengthMs, labels, reason] of table) assert.match(labelsOf(lengthMs), new RegExp(`^${labels}$`), reason);
+});

@@ -133,6 +133,11 @@ test("every error of Cloud Foundry has its kind, and nothing of it is quoted", (
   }
 });
 
+test("where it may be quoted, what Cloud Foundry says stands in place of advice", () => {
+  const said = refusalOf(unprocessable("anything else"), "make the key", 0, () => "anything else");
+  assert.equal(said.message, "Cloud Foundry refuses to make the key (422): anything else");
+});
+
 test("not there is what Cloud Foundry itself says, by one of two codes", () => {
   assert.equal(saysNotFound(answer(404, problem(10010))), true);
   assert.equal(saysNotFound(answer(404, problem(90004))), true);

@@ -9,7 +9,7 @@ export type Purpose = "make the key" | "delete the key" | "change the metadata o
 
 interface CloudFoundryError {
   readonly code: number;
-  /** Free text that quotes requests: it picks a kind of error, and goes no further. */
+  /** Free text that may quote requests: it picks a kind of error, and is shown only as far as `ownWords` lets it. */
   readonly detail: string;
 }
 
@@ -35,6 +35,10 @@ export function saysNotFound(answer: Answer): boolean {
 /** Some foundations take no metadata when a key is made. */
 export const refusesMetadata = (answer: Answer): boolean =>
   answer.status === 422 && /\bmetadata\b/i.test(errorOf(answer)?.detail ?? "");
+
+/** The same in words that can mean nothing else: not a label that is wrong, say. */
+export const knowsNoMetadata = (answer: Answer): boolean =>
+  refusesMetadata(answer) && /unknown field/i.test(errorOf(answer)?.detail ?? "");
 
 /** Whether the API does not know a query parameter. */
 export const refusesQuery = (answer: Answer): boolean => answer.status === 400 && errorOf(answer)?.code === 10005;
@@ -101,9 +105,14 @@ const UNPROCESSABLE: readonly Known[] = [
 
 /**
  * The error for an answer that is not the one hoped for, by its status and the service's own code. Nothing of what the
- * service wrote gets into a message.
+ * service wrote gets into a message but what `quote` makes of it.
  */
-export function refusalOf(answer: Answer, purpose: Purpose, now: number): ProviderError {
+export function refusalOf(
+  answer: Answer,
+  purpose: Purpose,
+  now: number,
+  quote: (detail: string) => string | undefined = () => undefined,
+): ProviderError {
   const { status } = answer;
   const error = errorOf(answer);
   if (status === 429) return throttled(answer, now);
@@ -116,8 +125,10 @@ export function refusalOf(answer: Answer, purpose: Purpose, now: number): Provid
   if (status >= 500) return unavailable(answer, now);
   const known = status === 422 ? UNPROCESSABLE.find(({ detail }) => detail.test(error.detail)) : undefined;
   if (known) return new ProviderError(known.code, known.message);
-  const hint = purpose === "make the key" ? ": check name, service instance and parameters" : "";
-  return new ProviderError("ProviderRefused", `Cloud Foundry refuses to ${purpose} (${status})${hint}`);
+  const words =
+    quote(error.detail) ?? (purpose === "make the key" ? "check name, service instance and parameters" : "");
+  const why = words === "" ? "" : `: ${words}`;
+  return new ProviderError("ProviderRefused", `Cloud Foundry refuses to ${purpose} (${status})${why}`);
 }
 
 /** By `Retry-After`, in seconds or as the instant itself, or by the instant at which the count starts anew. */

@@ -127,6 +127,40 @@ test("where metadata is refused in a create, keys are made without it and marked
   assert.equal("metadata" in JSON.parse(http.requests[4]?.body ?? ""), false);
 });
 
+test("a foundation that takes metadata no longer is noticed at the next key, and tried again after a while", async () => {
+  const refused = unprocessable('invalid request body: json: unknown field "metadata"');
+  const made = [accepted, job("PROCESSING")];
+  const marked = [...made, ok(shown)];
+  const { connection, asked, clock } = connect([...made, refused, ...marked, ...marked, refused, ...marked, ...made]);
+  const verbsOf = async (): Promise<string> => {
+    const before = asked().length;
+    await connection.create(request, signal);
+    return asked()
+      .slice(before)
+      .map((one) => one.split(" ")[0])
+      .join(" ");
+  };
+  assert.equal(await verbsOf(), "POST GET", "as usual");
+  assert.equal(await verbsOf(), "POST POST GET PATCH", "refused, and made without");
+  assert.equal(await verbsOf(), "POST GET PATCH", "remembered");
+  await clock.advance(3_600_000);
+  assert.equal(await verbsOf(), "POST POST GET PATCH", "tried again, in vain");
+  await clock.advance(3_600_000);
+  assert.equal(await verbsOf(), "POST GET", "taken again");
+});
+
+test("where metadata was taken before, one label that is wrong is a refusal, and no key is made without marks", async () => {
+  const wrong = unprocessable("Metadata label value error: 'x' contains invalid characters");
+  const { connection, asked } = connect([accepted, job("PROCESSING"), wrong]);
+  await connection.create(request, signal);
+  const { message } = await failure(connection.create(request, signal));
+  assert.match(
+    message,
+    /refuses to make the key \(422\): Metadata label value error: 'x' contains invalid characters$/,
+  );
+  assert.equal(asked().length, 3);
+});
+
 test("a key that could not be marked is known all the same, and is marked before its credentials are given out", async () => {
   const refused = unprocessable("metadata is not supported");
   const bare = { ...shown, metadata: { labels: {}, annotations: {} } };

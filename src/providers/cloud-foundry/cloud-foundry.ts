@@ -14,7 +14,7 @@ import { matchesFilter } from "../mark-filter.ts";
 import { ProviderError } from "../provider-error.ts";
 import { RecentMap } from "../rest/recent-map.ts";
 import { isRecord } from "../rest/wire.ts";
-import { garbled, saysNotFound } from "./answer.ts";
+import { garbled, refusalOf, saysNotFound } from "./answer.ts";
 import { type Binding, decodeBinding, isGuid, keyOf } from "./binding.ts";
 import { BindingList } from "./binding-list.ts";
 import { Catalog } from "./catalog.ts";
@@ -22,6 +22,7 @@ import { type Call, type ClientOptions, type CloudFoundryClient, cloudFoundryCli
 import { BINDINGS, KeyRequests, metadataOf } from "./create-key.ts";
 import { type Job, jobIdIn, readJob } from "./job.ts";
 import { isTouched, markChange, markSelector } from "./marks.ts";
+import { ownWords } from "./own-words.ts";
 import { lookAgainMs } from "./pace.ts";
 import { Sight } from "./sight.ts";
 
@@ -70,7 +71,7 @@ class CloudFoundryConnection implements Connection {
     this.#sight = new Sight(client, clock);
     this.#list = new BindingList({ client, sawInstance: (instance) => this.#sight.sawInstance(instance) });
     this.#catalog = new Catalog(client);
-    this.#requests = new KeyRequests(client);
+    this.#requests = new KeyRequests(client, clock);
     this.#jobs = new RecentMap(clock, JOB_TRUST_MS);
     this.#unmarked = new RecentMap(clock, Infinity);
     this.#deleted = new RecentMap(clock, LIST_LAG_MS);
@@ -122,7 +123,8 @@ class CloudFoundryConnection implements Connection {
     this.#ensureGuids(request);
     const { answer, isUnmarked } = await this.#requests.send(request, signal);
     if (answer.status !== 202 && answer.status !== 201) {
-      const refusal = this.#client.refusal(answer, { purpose: "make the key" });
+      const quote = (detail: string): string | undefined => ownWords(detail, request.parameters);
+      const refusal = refusalOf(answer, "make the key", this.#clock.now(), quote);
       // An instance that may not be seen is refused in the same words.
       if (refusal.code === "InstanceNotFound") await this.#sight.readInstance(request.instanceId, signal);
       throw refusal;

@@ -1,8 +1,9 @@
+import type { Clock } from "../../base/clock.ts";
 import { Redacted } from "../../base/redacted.ts";
 import type { CreateRequest, KeyMetadata } from "../contract.ts";
 import type { Answer } from "../rest/answer.ts";
 import type { UnknownRecord } from "../rest/wire.ts";
-import { errorOf, refusesMetadata } from "./answer.ts";
+import { errorOf, knowsNoMetadata, refusesMetadata } from "./answer.ts";
 import type { Call, CloudFoundryClient } from "./client.ts";
 import { encodeMarks } from "./marks.ts";
 import { checkedMetadata } from "./metadata.ts";
@@ -12,16 +13,23 @@ export const BINDINGS = "/v3/service_credential_bindings";
 /** No instance of any foundation has it. */
 const NOWHERE = "00000000-0000-4000-8000-000000000000";
 
+/** A foundation that was upgraded takes metadata some day: so often it is tried again. */
+const TRY_AGAIN_MS = 3_600_000;
+
 /**
- * Asks for keys, with their metadata where the foundation takes it then. Whether it does is found out by the first key that
- * is asked for, and remembered.
+ * Asks for keys, with their metadata where the foundation takes it then. Whether it does is found out by the keys that are
+ * asked for, and remembered for a while.
  */
 export class KeyRequests {
   readonly #client: CloudFoundryClient;
+  readonly #clock: Clock;
   #takesMetadata: boolean | undefined;
+  /** On the clock that never jumps: when metadata was refused last; undefined when it never was. */
+  #refusedTick: number | undefined;
 
-  constructor(client: CloudFoundryClient) {
+  constructor(client: CloudFoundryClient, clock: Clock) {
     this.#client = client;
+    this.#clock = clock;
   }
 
   /** The answer, and whether the metadata still has to be put on the key. */
@@ -30,29 +38,41 @@ export class KeyRequests {
     signal: AbortSignal,
   ): Promise<{ readonly answer: Answer; readonly isUnmarked: boolean }> {
     const [body, metadata] = [bodyOf(request), metadataOf(request)];
-    if (this.#takesMetadata !== false) {
+    if (this.#takesMetadata !== false || this.#isToBeTriedAgain()) {
       const answer = await this.#post({ ...body, metadata }, signal);
-      if (this.#takesMetadata || !refusesMetadata(answer)) {
-        this.#takesMetadata ||= answer.status < 300 || undefined;
+      // Where metadata was taken before, a refusal of it may be one of a single label.
+      const isRefused = (this.#takesMetadata ? knowsNoMetadata : refusesMetadata)(answer);
+      if (!isRefused) {
+        if (answer.status < 300) this.#takesMetadata = true;
         return { answer, isUnmarked: false };
       }
-      this.#takesMetadata = false;
+      this.#refused();
     }
     return { answer: await this.#post(body, signal), isUnmarked: true };
   }
 
   /**
-   * Whether keys are made without metadata here. Where no key was asked for yet, one is asked for that cannot be made, of an
-   * instance that is nowhere: what is wrong with it first tells.
+   * Whether keys are, or were once, made without metadata here. Where no key was asked for yet, one is asked for that
+   * cannot be made, of an instance that is nowhere: what is wrong with it first tells.
    */
   async leavesUnmarked(signal: AbortSignal): Promise<boolean> {
     if (this.#takesMetadata === undefined) {
       const relationships = { service_instance: { data: { guid: NOWHERE } } };
       const metadata: KeyMetadata = { labels: {}, annotations: {} };
       const answer = await this.#post({ type: "key", name: "nobody", relationships, metadata }, signal);
-      if (errorOf(answer) && answer.status === 422) this.#takesMetadata = !refusesMetadata(answer);
+      if (refusesMetadata(answer)) this.#refused();
+      else if (errorOf(answer) && answer.status === 422) this.#takesMetadata = true;
     }
-    return this.#takesMetadata === false;
+    return this.#refusedTick !== undefined;
+  }
+
+  #refused(): void {
+    this.#takesMetadata = false;
+    this.#refusedTick = this.#clock.monotonic();
+  }
+
+  #isToBeTriedAgain(): boolean {
+    return this.#refusedTick !== undefined && this.#clock.monotonic() - this.#refusedTick >= TRY_AGAIN_MS;
   }
 
   #post(body: UnknownRecord, signal: AbortSignal): Promise<Answer> {

@@ -29,7 +29,10 @@ test("what it does not take is refused before anything is made, without showing 
     assert.throws(
       () => checkedMetadata({ ...none, labels: { [key]: value } }),
       (error) =>
-        error instanceof ProviderError && error.code === "ProviderRefused" && !error.message.includes("canary"),
+        error instanceof ProviderError &&
+        error.code === "ProviderRefused" &&
+        error.message.includes(` of the label ${JSON.stringify(key).slice(0, 60)}`) &&
+        !error.message.includes("canary"),
       reason,
     );
   }

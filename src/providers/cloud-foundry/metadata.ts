@@ -9,6 +9,7 @@ const NAME = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 const DNS_PREFIX = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/i;
 const RESERVED_PREFIX = "cloudfoundry.org";
 const MAX_ANNOTATION_CHARS = 5_000;
+const MAX_KEY_SHOWN = 80;
 
 export const isLabelValue = (value: string): boolean => value === "" || NAME.test(value);
 
@@ -32,17 +33,23 @@ function checked(
   const kept = Object.entries(entries).filter(([key]) => !key.startsWith(OUR_PREFIX));
   for (const [key, value] of kept) {
     if (!isMetadataKey(key)) {
-      throw new ProviderError("ProviderRefused", `the key of a ${what} is none that Cloud Foundry takes: change it`);
+      throw new ProviderError(
+        "ProviderRefused",
+        `the key of the ${what} ${shortened(key)} is none that Cloud Foundry takes: change it`,
+      );
     }
     if (!fits(value)) {
       throw new ProviderError(
         "ProviderRefused",
-        `the value of the ${what} ${key} is none that Cloud Foundry takes: shorten or change it`,
+        `the value of the ${what} ${shortened(key)} is none that Cloud Foundry takes: shorten or change it`,
       );
     }
   }
   return Object.fromEntries(kept);
 }
+
+const shortened = (key: string): string =>
+  JSON.stringify(key.length <= MAX_KEY_SHOWN ? key : `${key.slice(0, MAX_KEY_SHOWN)}…`);
 
 function isMetadataKey(key: string): boolean {
   const [name = "", prefix, ...rest] = key.split("/").reverse();

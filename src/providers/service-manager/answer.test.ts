@@ -135,8 +135,8 @@ test("the pause that is asked for is kept, and there is one where none is named"
   const pauses = [
     [answer(429, problem("x"), { "retry-after": "7" }), { kind: "after", delayMs: 7_000 }],
     [answer(429, problem("x")), { kind: "after", delayMs: 10_000 }],
-    [answer(503, problem("x"), { "retry-after": "7" }), { kind: "after", delayMs: 7_000 }],
-    [answer(503, problem("x")), { kind: "backoff" }],
+    [answer(503, problem("x"), { "retry-after": "7" }), { kind: "after", delayMs: 7_000, isShared: true }],
+    [answer(503, problem("x")), { kind: "backoff", isShared: true }],
   ] as const;
   for (const [given, retry] of pauses) assert.deepEqual(refuse(given).retry, retry);
 });

@@ -26,8 +26,14 @@ const entryOf = <R>(watch: Watch<R>, key: string, object: KubeObject): Entry<R> 
   key,
   uid: "uid-1",
   resourceVersion: "1",
-  record: watch.source.record(object),
+  record: recordOf(watch, object),
 });
+
+function recordOf<R>({ source }: Watch<R>, object: KubeObject): R {
+  const record = source.record(object);
+  assert.ok(record !== undefined, `${object.metadata.name} is not kept`);
+  return record;
+}
 
 /** What the watch asks for when an object comes, changes or goes. */
 function keys<R>(watch: Watch<R>, key: string, was: KubeObject | undefined, is: KubeObject | undefined): string[] {
@@ -80,7 +86,7 @@ test("a binding is found by its ProviderConfig and by the instance that it refer
 });
 
 test("what metrics tell of a binding: dates, retired keys, and whether all is well", () => {
-  const { record } = managedWatch(family).source;
+  const watch = managedWatch(family);
   const createdDate = "2026-01-01T00:00:00Z";
   const at = Date.parse(createdDate);
   const atProvider = { id: "k-1", name: "n", createdDate };
@@ -90,7 +96,7 @@ test("what metrics tell of a binding: dates, retired keys, and whether all is we
   ];
   const well = { atProvider, retiredKeys: [{ id: "k-0" }], conditions: conditions("True", "True") };
   const facts = (spec: Fields, status: Fields): readonly unknown[] => {
-    const { activeSince, rotationAt, retired, isHealthy } = record(binding(spec, status));
+    const { activeSince, rotationAt, retired, isHealthy } = recordOf(watch, binding(spec, status));
     return [activeSince, rotationAt, retired, isHealthy];
   };
   const table: readonly (readonly [spec: Fields, status: Fields, expected: readonly unknown[], reason: string])[] = [
@@ -140,13 +146,9 @@ test("configurations, their Secrets and instances ask for all who use them", () 
   const whole = config({ namespace: "default", name: "sm" });
   assert.deepEqual(keys(configs, "default", undefined, whole), [configKey("default"), "user-of-default"]);
   assert.deepEqual(keys(configs, "default", whole, undefined), [configKey("default"), "user-of-default"]);
-  assert.deepEqual(configs.source.indexes?.secret?.(configs.source.record(whole)), ["default/sm"]);
+  assert.deepEqual(configs.source.indexes?.secret?.(recordOf(configs, whole)), ["default/sm"]);
   for (const broken of [undefined, {}, { name: "sm" }, { namespace: "", name: "sm" }]) {
-    assert.deepEqual(
-      configs.source.indexes?.secret?.(configs.source.record(config(broken))),
-      [],
-      JSON.stringify(broken),
-    );
+    assert.deepEqual(configs.source.indexes?.secret?.(recordOf(configs, config(broken))), [], JSON.stringify(broken));
   }
   const secrets = credentialsWatch(family, users);
   assert.deepEqual(

@@ -2,6 +2,7 @@ import { providerConfig } from "../../api/cloudfoundry/provider-config.ts";
 import type { Clock } from "../../base/clock.ts";
 import { InvalidValue } from "../../base/errors.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
+import { isGuid } from "../../providers/cloud-foundry/binding.ts";
 import { connectCloudFoundry } from "../../providers/cloud-foundry/cloud-foundry.ts";
 import {
   type CloudFoundryCredentials,
@@ -29,6 +30,7 @@ const instances: TargetFields = {
   ref: "serviceInstanceRef",
   selector: "serviceInstanceSelector",
   statusId: "id",
+  isId: isGuid,
 };
 
 const apps: TargetFields = {
@@ -37,6 +39,7 @@ const apps: TargetFields = {
   ref: "appRef",
   selector: "appSelector",
   statusId: "guid",
+  isId: isGuid,
 };
 
 /** ServiceCredentialBindings, whose keys are service keys and bindings of apps at Cloud Foundry. */

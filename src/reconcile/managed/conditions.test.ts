@@ -92,6 +92,18 @@ test("what is known of a resource, in words", () => {
       "a static key",
     ],
     [
+      {
+        policy: policyWith({ maxHoldMs: 168 * HOUR_MS }),
+        state: stateWith({ active, retired: [retired({ heldFor: "Deployment shop/web" }), retired({ id: "k" })] }),
+      },
+      [
+        READY,
+        SYNCED,
+        `${ROTATION} Retired key to be deleted 2026-01-03T00:00:00Z. Retired key orders-0 is kept until 2026-01-10T00:00:00Z at the latest: Deployment shop/web has not moved.`,
+      ],
+      "a retired key is kept for somebody, and another one is not",
+    ],
+    [
       { warnings: ["ttl equals frequency"] },
       [
         READY,

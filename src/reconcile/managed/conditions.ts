@@ -1,8 +1,9 @@
 import { KeyturnError } from "../../base/errors.ts";
 import { formatInstant } from "../../base/instant.ts";
-import { deletionInstant, rotationInstant } from "../../engine/dates.ts";
+import { deletionInstant, latestDeletion, rotationInstant } from "../../engine/dates.ts";
 import type { Policy, State } from "../../engine/model.ts";
 import type { Condition } from "../../report/conditions.ts";
+import { notMoved } from "./consumers.ts";
 
 /** What holds a rotation back although it is due or asked for. */
 export type Hold =
@@ -97,10 +98,20 @@ function schedule(state: State, policy: Policy): readonly string[] {
   // When the one that is being made is due is known once it is there.
   const rotationAt =
     state.active && !state.pending ? rotationInstant(policy, state.active, state.postponedUntil) : Infinity;
-  const deletions = state.retired.map((key) => deletionInstant(policy, key)).filter(Number.isFinite);
+  const deletions = state.retired.flatMap((key) => (key.heldFor === undefined ? [deletionInstant(policy, key)] : []));
+  const held = state.retired.flatMap(({ heldFor, ...key }) =>
+    heldFor === undefined ? [] : [heldWords(key.name, heldFor, latestDeletion(policy, key))],
+  );
   return [
     ...(state.pending ? [`key ${state.pending.name} is being made`] : []),
     ...(Number.isFinite(rotationAt) ? [`next rotation ${formatInstant(rotationAt)}`] : []),
-    ...deletions.sort((a, b) => a - b).map((at) => `retired key to be deleted ${formatInstant(at)}`),
+    ...deletions
+      .filter(Number.isFinite)
+      .sort((a, b) => a - b)
+      .map((at) => `retired key to be deleted ${formatInstant(at)}`),
+    ...held,
   ];
 }
+
+const heldWords = (name: string, heldFor: string, latestAt: number): string =>
+  `retired key ${name} is kept until ${formatInstant(latestAt)} at the latest: ${notMoved(heldFor)}`;

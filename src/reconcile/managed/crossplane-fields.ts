@@ -30,7 +30,9 @@ export function managedSpec(object: KubeObject, own: OwnFields): ManagedSpec {
   const { baseName, rotation, rotationField: field, layout, limits } = own;
   const address = secretAddress(object);
   const secret = address && { ...address, layout };
-  const { policy, warnings } = rotationPolicy(rotation, { field, publishes: secret !== undefined, limits });
+  const { annotations } = object.metadata;
+  const publishes = secret !== undefined;
+  const { policy, warnings, revokeField } = rotationPolicy(rotation, { field, publishes, limits, annotations });
   const windows = rotationWindows(rotation, field);
   return {
     ...readDeparture(object),
@@ -38,6 +40,7 @@ export function managedSpec(object: KubeObject, own: OwnFields): ManagedSpec {
     policy,
     windows,
     secret,
+    revokeField,
     warnings: secret ? warnings : [...warnings, NOTHING_IS_PUBLISHED],
   };
 }

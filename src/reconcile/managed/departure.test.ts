@@ -163,6 +163,35 @@ test("with a create under way nobody leaves before it can have landed, and what 
   assert.ok(await isGone(world));
 });
 
+test("a key that was made under the pending name and has no marks yet goes too; somebody else's of that name stays", async () => {
+  const theirs = marksOf({ uid: "other", kind: "ServiceBinding", name: "other" }, CLUSTER, 1);
+  for (const [found, left] of [
+    [{ isUnmarkedYet: true }, []],
+    [{ marks: theirs }, ["made"]],
+    [{}, ["made"]],
+  ] as const) {
+    const world = await leaving({ status: PENDING });
+    const { connection, clock } = world;
+    connection.keys.set("made", { ...connection.put("made"), name: "next", ...found });
+    await world.run();
+    await clock.advance(2 * SETTLE_MS);
+    await world.run();
+    assert.deepEqual(connection.ids, left, JSON.stringify(found));
+    assert.ok(await isGone(world));
+  }
+});
+
+test("where the instance is gone, or can be none, nothing is looked for by name", async () => {
+  for (const trouble of [{ hasInstance: false }, { refusesInstance: true }]) {
+    const world = await leaving({ status: PENDING });
+    Object.assign(world.connection, trouble);
+    world.connection.findByName = () => assert.fail("there is nothing to be found there");
+    await world.clock.advance(2 * SETTLE_MS);
+    await world.run();
+    assert.ok(await isGone(world), JSON.stringify(trouble));
+  }
+});
+
 test("a clock that cannot be trusted does not tell that a create has landed", async () => {
   const world = await leaving({ status: PENDING, isSkewed: true });
   await world.clock.advance(10 * SETTLE_MS);

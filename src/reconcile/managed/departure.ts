@@ -8,7 +8,8 @@ import { ProviderError } from "../../providers/provider-error.ts";
 import type { Outcome } from "../../runtime/workers.ts";
 import { ANNOTATIONS, type DepartureSpec, FINALIZER, type ManagedKind } from "./managed-kind.ts";
 import type { ManagedReporter } from "./managed-reporter.ts";
-import { ownerOf, seenKey } from "./marks.ts";
+import { marksOf, ownerOf, seenKey } from "./marks.ts";
+import { findNamed } from "./named-keys.ts";
 import { united } from "./united.ts";
 
 /** The external system as a resource on its way out sees it. */
@@ -80,29 +81,38 @@ function settledAt({ kind, object, startedAt }: DepartureOptions): number {
 }
 
 /**
- * All keys with our marks; those that the status knows and no list shows are asked for by id, since lists may lag. An
- * instance that is gone has taken its keys along, but not those of another one that the resource had before.
+ * All keys with our marks, and the one under the pending name, which may have none yet; those that the status knows and no
+ * list shows are asked for by id, since lists may lag. An instance that is gone has taken its keys along, but not those of
+ * another one that the resource had before.
  */
 async function look({ kind, object, clusterId, outside, signal }: DepartureOptions): Promise<readonly SeenKey[]> {
-  const { connection, instanceId } = outside;
-  const isGone = instanceId !== undefined && (await isInstanceGone(connection, instanceId, signal));
+  const { connection, instanceId = "" } = outside;
+  const instance = await observeInstance(outside, signal);
   const owner = ownerOf(kind, object);
-  const keys = new Map((await connection.listMarked({ clusterId, owner }, signal)).map((key) => [key.id, key]));
   const { active, pending, retired } = kind.readState(object);
+  const marked = await connection.listMarked({ clusterId, owner }, signal);
+  const marks = marksOf(owner, clusterId, pending?.sequence ?? 0);
+  const isNameAsked = pending !== undefined && instance === "present";
+  const named = isNameAsked ? await findNamed({ connection, instanceId, name: pending.name, marks, signal }) : [];
+  const keys = new Map([...marked, ...named].map((key) => [key.id, key]));
   for (const id of [active?.id, pending?.id, ...retired.map((key) => key.id)]) {
     const unlisted = id === undefined || keys.has(id) ? undefined : await connection.observe(id, signal);
     if (unlisted) keys.set(unlisted.id, unlisted);
   }
-  const left = [...keys.values()].filter((key) => !isGone || key.instanceId !== instanceId);
+  const left = [...keys.values()].filter((key) => instance !== "gone" || key.instanceId !== instanceId);
   return left.map((key) => seenKey(key, { clusterId, owner }));
 }
 
 /** What can be no instance at all is none that is gone: the marks tell whether there is a key. */
-async function isInstanceGone(connection: Connection, id: string, signal: AbortSignal): Promise<boolean> {
+async function observeInstance(
+  { connection, instanceId }: FormerOutside,
+  signal: AbortSignal,
+): Promise<"present" | "gone" | "none"> {
+  if (instanceId === undefined) return "none";
   try {
-    return (await connection.observeInstance(id, signal)) === "gone";
+    return await connection.observeInstance(instanceId, signal);
   } catch (error) {
-    if (error instanceof ProviderError && error.code === "ProviderRefused") return false;
+    if (error instanceof ProviderError && error.code === "ProviderRefused") return "none";
     throw error;
   }
 }

@@ -10,15 +10,15 @@ import type { PublishedRecord } from "./managed-watches.ts";
 /** What the watches of a family's controller know, as its parts ask for it; it may be behind. */
 export class FamilyCaches extends ManagedCaches<ManagedRecord> implements ConfigIndex {
   readonly #configs: ResourceCache<ConfigRecord>;
-  readonly #credentials: ResourceCache<undefined>;
-  readonly #instances: ResourceCache<undefined>;
+  readonly #credentials: ResourceCache<null>;
+  readonly #instances: ResourceCache<null>;
 
   constructor(caches: {
     readonly resources: ResourceCache<ManagedRecord>;
     readonly published: ResourceCache<PublishedRecord>;
     readonly configs: ResourceCache<ConfigRecord>;
-    readonly credentials: ResourceCache<undefined>;
-    readonly instances: ResourceCache<undefined>;
+    readonly credentials: ResourceCache<null>;
+    readonly instances: ResourceCache<null>;
   }) {
     super(caches);
     this.#configs = caches.configs;

@@ -8,6 +8,7 @@ import type { ManagedFamily } from "./family.ts";
 import { FamilyCaches } from "./family-caches.ts";
 import { FamilySource } from "./family-source.ts";
 import { configOf, configWatch, credentialsWatch, instanceWatch, managedWatch, secretsOf } from "./family-watches.ts";
+import { WorkloadWatches } from "./holds.ts";
 import { type Assembly, commonOptions, reconcileOnceKnown } from "./managed-assembly.ts";
 import { createManagedReconcile } from "./managed-controller.ts";
 import { publishedWatch } from "./managed-watches.ts";
@@ -25,9 +26,10 @@ export function createFamilyController(family: ManagedFamily, settings: Controll
   const configs = configWatch(family, (name) => caches?.usersOf(name) ?? []);
   const credentials = credentialsWatch(family, (secret) => caches?.usersOfSecret(secret) ?? []);
   const instances = instanceWatch(family, (name) => caches?.usersOfInstance(name) ?? []);
+  const workloads = new WorkloadWatches(settings.knowledge);
   return {
     name: family.name,
-    watches: [resources, published, configs, credentials, instances],
+    watches: [resources, published, configs, credentials, instances, ...workloads.watches],
     // An external system that does not answer keeps those waiting that are at it, and nobody else.
     laneOf: (key) => configOf(key) ?? caches?.configOf(key) ?? "",
     createReconcile: (context) => {
@@ -38,8 +40,9 @@ export function createFamilyController(family: ManagedFamily, settings: Controll
         credentials: context.cacheOf(credentials),
         instances: context.cacheOf(instances),
       });
+      workloads.use(context);
       const { name, kind } = family;
-      const assembly: FamilyAssembly = { name, kind, family, settings, context, caches };
+      const assembly: FamilyAssembly = { name, kind, family, settings, context, caches, workloads };
       return reconcileOnceKnown(assembly, (identity) => assemble(assembly, identity));
     },
   };

@@ -62,21 +62,18 @@ export const configWatch = (
 export const credentialsWatch = (
   family: ManagedFamily,
   usersOf: (secret: string) => readonly string[],
-): Watch<undefined> => ({
+): Watch<null> => ({
   source: {
     type: secretType,
     selection: { labelSelector: `${CREDENTIALS_LABEL}=${family.name}` },
     metadataOnly: true,
-    record: () => undefined,
+    record: () => null,
   },
   keysOf: ({ key }) => usersOf(key),
 });
 
-export const instanceWatch = (
-  family: ManagedFamily,
-  usersOf: (name: string) => readonly string[],
-): Watch<undefined> => ({
-  source: { type: family.instances.type, record: () => undefined },
+export const instanceWatch = (family: ManagedFamily, usersOf: (name: string) => readonly string[]): Watch<null> => ({
+  source: { type: family.instances.type, record: () => null },
   keysOf: ({ key }) => usersOf(key),
 });
 

@@ -42,6 +42,8 @@ export interface TargetFields {
   readonly selector: string;
   /** What that kind calls the id in its `status.atProvider`. */
   readonly statusId: string;
+  /** Whether it can be an id there at all; absent: whatever it is. */
+  readonly isId?: (id: string) => boolean;
 }
 
 export interface CredentialsReference {

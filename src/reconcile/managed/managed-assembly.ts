@@ -2,8 +2,10 @@ import { SecretPublisher } from "../../publish/secret-publisher.ts";
 import { EventRecorder } from "../../report/event-recorder.ts";
 import type { ControllerContext } from "../../runtime/controller.ts";
 import type { Reconcile } from "../../runtime/workers.ts";
-import { type ClusterIdentity, establishIdentity } from "../cluster-identity.ts";
+import { type ClusterIdentity, onceIdentified } from "../cluster-identity.ts";
 import type { ControllerSettings } from "../controller-settings.ts";
+import { ConsumersBehind } from "../restart/consumers-behind.ts";
+import type { WorkloadWatches } from "./holds.ts";
 import type { ManagedCaches } from "./managed-caches.ts";
 import type { ManagedControllerOptions } from "./managed-controller.ts";
 import type { ManagedKind } from "./managed-kind.ts";
@@ -18,37 +20,26 @@ export interface Assembly {
   readonly settings: ControllerSettings;
   readonly context: ControllerContext;
   readonly caches: Known & Pick<ManagedCaches, "publishedOf" | "credentialViews">;
+  readonly workloads: WorkloadWatches;
 }
 
-/** What needs the cluster's identity is built when the first key comes: by then this process leads. */
+/** With metrics of what the watches know; see `onceIdentified`. */
 export function reconcileOnceKnown(
   { settings, context, kind, caches }: Assembly,
   assemble: (identity: ClusterIdentity) => Reconcile,
 ): Reconcile {
-  const { kube, random } = context;
   const { namespace, metrics } = settings;
   metrics?.addProbe({ kind: kind.type.kind, credentials: caches.credentialViews });
-  let ready: Promise<Reconcile> | undefined;
-  return async (key, signal) => {
-    ready ??= establishIdentity({ kube, random, namespace, signal }).then(assemble);
-    let reconcile: Reconcile;
-    try {
-      reconcile = await ready;
-    } catch (error) {
-      ready = undefined;
-      throw error;
-    }
-    return reconcile(key, signal);
-  };
+  return onceIdentified({ ...context, namespace }, assemble);
 }
 
 /** The options of the managed reconcile but for those that lead outside. */
 export function commonOptions(
-  { name, kind, settings, context, caches }: Assembly,
+  { name, kind, settings, context, caches, workloads }: Assembly,
   { clusterId, fingerprinter }: ClusterIdentity,
 ): Omit<ManagedControllerOptions, "resolve" | "resolveDeparture"> {
   const { kube, clock, logger } = context;
-  const { metrics, instance } = settings;
+  const { metrics, instance, knowledge } = settings;
   return {
     kind,
     kube,
@@ -60,6 +51,8 @@ export function commonOptions(
     isSkewed: settings.isSkewed,
     driftCheckMs: settings.driftCheckMs,
     known: caches,
+    consumers: knowledge && new ConsumersBehind({ kube, clock, fingerprinter, knowledge }),
+    holds: workloads.holds,
     events: new EventRecorder({ kube, clock, logger, reporter: { controller: name, instance } }),
     observer: metrics?.observerOf(kind.type.kind),
     starts: new StartLimiter({ clock, perSecond: settings.overdueStartsPerSecond }),

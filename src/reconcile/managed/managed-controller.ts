@@ -1,6 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { KeyturnError, never } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import { withoutStaleHolds } from "../../engine/hold.ts";
+import { requestOf } from "../../engine/intend.ts";
 import type { Decision, State } from "../../engine/model.ts";
 import { Conflict, NotFound } from "../../kube/errors.ts";
 import type { KubeObject, ObjectRef } from "../../kube/objects.ts";
@@ -8,8 +10,11 @@ import type { Kube } from "../../kube/port.ts";
 import type { SecretPublisher } from "../../publish/secret-publisher.ts";
 import { jitter } from "../../runtime/due-times.ts";
 import type { Outcome, Reconcile } from "../../runtime/workers.ts";
+import { AskedKeys } from "./asked-keys.ts";
 import { type Hold, holdWords } from "./conditions.ts";
+import { type Consumers, restartsAreOff } from "./consumers.ts";
 import { depart, type FormerOutside, release } from "./departure.ts";
+import { type Holds, knownWithHolds } from "./holds.ts";
 import { keyName } from "./key-name.ts";
 import type { DepartureSpec, ManagedKind, ManagedSpec } from "./managed-kind.ts";
 import { ManagedReporter, type ManagedReporterOptions } from "./managed-reporter.ts";
@@ -45,6 +50,10 @@ export interface ManagedControllerOptions {
   readonly hearsOutside?: PassOptions["hearsOutside"];
   readonly starts?: PassOptions["starts"];
   readonly decide?: PassOptions["decide"];
+  /** Knows who uses retired keys; absent while the restart controller is off: then nobody can be waited for. */
+  readonly consumers?: Consumers | undefined;
+  /** Told which workloads keys are kept for. */
+  readonly holds?: Holds | undefined;
   /** Finds the external system that a resource means. Throws `SpecProblem` and `ProviderError`. */
   readonly resolve: (object: KubeObject, spec: ManagedSpec, signal: AbortSignal) => Promise<Outside>;
   /** The same for a resource on its way out, whatever else is wrong with its spec. */
@@ -75,6 +84,7 @@ class ManagedReconciler {
   readonly #statusWriter: StatusWriter;
   readonly #reporter: ManagedReporter;
   readonly #rests: Rests;
+  readonly #asked = new AskedKeys();
   /** On the clock that never goes back: a wall clock that was wrong for a while must not put off the next look. */
   readonly #lastLook = new Map<string, { readonly uid: string; readonly tick: number }>();
   readonly #startedTick: number;
@@ -88,7 +98,8 @@ class ManagedReconciler {
       ...(observer && { observer }),
       nowAt: () => clock.now(),
     });
-    this.#rests = new Rests({ clock, longestMs: options.driftCheckMs, known: options.known });
+    const { known, holds, driftCheckMs: longestMs } = options;
+    this.#rests = new Rests({ clock, longestMs, known: known && holds ? knownWithHolds(known, holds) : known });
     this.#startedTick = clock.monotonic();
   }
 
@@ -120,6 +131,7 @@ class ManagedReconciler {
     const statusWriter = this.#statusWriter;
     const inputs = this.#rests.inputs(key);
     const spec = kind.readSpec(object);
+    this.#refuseHold(spec, kind.readState(object));
     const outside = await this.#options.resolve(object, spec, signal);
     const { publisher = this.#options.publisher } = outside;
     const { uid = "" } = object.metadata;
@@ -136,18 +148,29 @@ class ManagedReconciler {
       statusWriter,
       reporter: this.#reporter,
       isContinued,
+      asked: this.#asked,
       signal,
     };
     const result = await runPass({ ...common, object, spec, outside, secret, driftCheckAt });
     if (result.hasLooked) this.#lastLook.set(key, { uid, tick: clock.monotonic() });
     const hold = holdOf(result.decision);
     const problem = problemOf(result, hold);
-    const state = kind.readState(result.object);
+    const state = withoutStaleHolds(kind.readState(result.object), spec.policy, clock.now());
+    if (!state.pending) this.#asked.forget(key);
     const written = await statusWriter.write(result.object, { state, spec, hold, problem, signal });
     if (problem && isNews(result.object, problem)) await this.#reporter.failed(written, problem, signal);
+    this.#options.holds?.note(key, result.heldFor);
     const { resourceVersion = "" } = written.metadata;
     this.#rests.remember(key, { uid, resourceVersion, spec, inputs, secret: result.secret, outcome: result.outcome });
     return result.outcome;
+  }
+
+  /** A key that is compromised is replaced and deleted all the same: nobody is waited for with it. */
+  #refuseHold({ revokeField }: ManagedSpec, state: State): void {
+    if (revokeField === undefined || this.#options.consumers) return;
+    const isCompromised =
+      requestOf(state)?.isCompromised === true || state.retired.some(({ cause }) => cause === "compromised");
+    if (!isCompromised) throw restartsAreOff(revokeField);
   }
 
   async #leave(object: KubeObject, signal: AbortSignal): Promise<Outcome> {
@@ -207,8 +230,10 @@ class ManagedReconciler {
   }
 
   #forget(key: string): void {
+    this.#options.holds?.note(key, []);
     this.#rests.forget(key);
     this.#lastLook.delete(key);
+    this.#asked.forget(key);
   }
 }
 

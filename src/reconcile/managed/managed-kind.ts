@@ -36,6 +36,8 @@ export interface ManagedSpec extends DepartureSpec {
   readonly policy: Policy;
   readonly windows: readonly MaintenanceWindow[];
   readonly secret: SecretTarget | undefined;
+  /** What says that retired keys wait for those who use them; undefined where they do not. */
+  readonly revokeField?: string | undefined;
   /** Accepted, but worth saying: shown in the condition. */
   readonly warnings: readonly string[];
 }
@@ -61,6 +63,8 @@ export const ANNOTATIONS = {
   paused: "crossplane.io/paused",
   compromised: "keyturn.dev/compromised",
   freeze: "keyturn.dev/freeze",
+  revoke: "keyturn.dev/revoke",
+  maxHold: "keyturn.dev/max-hold",
 } as const;
 
 export const FINALIZER = "keyturn.dev/keys";

@@ -49,6 +49,22 @@ function start(nowAt = DUE + 1000) {
   return { reporter, told, counted };
 }
 
+test("a hold is told when it begins and when it ends too early for somebody", async () => {
+  const { reporter, told, counted } = start();
+  const held = { ...replaced("rotated"), replacedAt: DUE, heldFor: "Deployment shop/web" };
+  const policy = policyWith({ maxHoldMs: 24 * HOUR_MS });
+  await reporter.consumersBehind(object, { key: held, heldFor: held.heldFor, policy }, signal);
+  await reporter.holdEnded(object, held, signal);
+  assert.deepEqual(
+    told.map(({ type, reason, note }) => `${type} ${reason}: ${note}`),
+    [
+      "Warning ConsumersBehind: Key orders-1 (k-1) is kept: Deployment shop/web has not moved. It is deleted 2026-01-16T00:00:00Z at the latest.",
+      "Warning HoldEnded: Key orders-1 (k-1) was kept for as long as maxHold allows and is deleted, though Deployment shop/web has not moved.",
+    ],
+  );
+  assert.deepEqual(counted, []);
+});
+
 test("a key that becomes active is told by why, with the fate of the one before, and counted with its lateness", async () => {
   const inTwoDays = "orders-1 (k-1) is retired and will be deleted 2026-01-15T00:00:01Z.";
   const table: readonly (readonly [before: State, counted: string, said: string, reason: string])[] = [
@@ -87,6 +103,12 @@ test("a key that becomes active is told by why, with the fate of the one before,
       "activated compromised undefined",
       "Warning KeyRotated: Key orders-2 (k-2) is active, since the one before was compromised. orders-1 (k-1) is retired and will be deleted 2026-01-13T00:00:01Z.",
       "a rotation after a leak: the old key goes at once",
+    ],
+    [
+      stateWith({ active, pending: pending(), retired: [replaced("gone")] }),
+      "activated gone undefined",
+      "Normal KeyRotated: Key orders-2 (k-2) is active, since the one before was deleted outside. orders-1 (k-1) is gone.",
+      "somebody deleted the one before: there is nothing left to delete",
     ],
     [
       stateWith({ active, pending: pending(), retired: [] }),

@@ -1,10 +1,11 @@
 import { KeyturnError } from "../../base/errors.ts";
 import { formatInstant } from "../../base/instant.ts";
-import { deletionInstant, rotationInstant } from "../../engine/dates.ts";
+import { deletionInstant, latestDeletion, rotationInstant } from "../../engine/dates.ts";
 import type { KnownKey, Policy, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { SecretAddress } from "../../publish/secret-publisher.ts";
 import type { Happening } from "../../report/event-recorder.ts";
+import { notMoved } from "./consumers.ts";
 
 /** What became of a rotation, in numbers. Must be quick and must not throw. */
 interface RotationObserver {
@@ -66,6 +67,25 @@ export class ManagedReporter {
     await this.#record(object, { type: "Normal", reason: "KeyDeleted", action: "Delete", note, id: key.id }, signal);
   }
 
+  /** A key whose time is over is kept from now on. */
+  async consumersBehind(
+    object: KubeObject,
+    what: { readonly key: RetiredKey; readonly heldFor: string; readonly policy: Policy },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { key, heldFor, policy } = what;
+    const latest = formatInstant(latestDeletion(policy, key));
+    const note = `Key ${key.name} (${key.id}) is kept: ${notMoved(heldFor)}. It is deleted ${latest} at the latest.`;
+    const happening = { type: "Warning", reason: "ConsumersBehind", action: "Hold", note, id: key.id } as const;
+    await this.#record(object, happening, signal);
+  }
+
+  /** Told before the deletion of a key that somebody still uses is written down. */
+  async holdEnded(object: KubeObject, { id, name, heldFor = "" }: RetiredKey, signal: AbortSignal): Promise<void> {
+    const note = `Key ${name} (${id}) was kept for as long as maxHold allows and is deleted, though ${notMoved(heldFor)}.`;
+    await this.#record(object, { type: "Warning", reason: "HoldEnded", action: "Delete", note, id }, signal);
+  }
+
   async secretRestored(
     object: KubeObject,
     what: { readonly secret: SecretAddress; readonly version: string | undefined },
@@ -124,14 +144,17 @@ function activation(
   deletedAt: number | undefined,
 ): Omit<Happening, "id"> {
   const [reason, why] = WORDS[cause];
-  const fate =
-    replaced === undefined || deletedAt === undefined || !Number.isFinite(deletedAt)
-      ? ""
-      : ` ${replaced.name} (${replaced.id}) is retired and will be deleted ${formatInstant(deletedAt)}.`;
+  const fate = replaced === undefined ? "" : fateOf(replaced, deletedAt);
   return {
     type: cause === "compromised" ? "Warning" : "Normal",
     reason,
     action: "Rotate",
     note: `Key ${name} (${id}) is active, ${why}.${fate}`,
   };
+}
+
+function fateOf({ name, id, cause }: RetiredKey, deletedAt = Infinity): string {
+  if (cause === "gone") return ` ${name} (${id}) is gone.`;
+  if (!Number.isFinite(deletedAt)) return "";
+  return ` ${name} (${id}) is retired and will be deleted ${formatInstant(deletedAt)}.`;
 }

@@ -13,6 +13,7 @@ export interface CredentialRecord {
   readonly activeSince: number | undefined;
   readonly rotationAt: number;
   readonly retired: number;
+  readonly held: number;
   readonly isHealthy: boolean;
   /** Differs when somebody asks for something else. */
   readonly wish: string;
@@ -34,6 +35,7 @@ export function credentialRecord(kind: ManagedKind, object: KubeObject): Credent
     activeSince: active?.createdAt,
     rotationAt: active && policy ? rotationInstant(policy, active, postponedUntil) : Infinity,
     retired: retired.length,
+    held: retired.filter(({ heldFor }) => heldFor !== undefined).length,
     isHealthy: ["Ready", "Synced"].every((type) => isTrue(object, type)),
     wish: wishOf(object.metadata),
   };
@@ -83,9 +85,9 @@ export function recordsOf<R>(delta: Delta<R>): readonly R[] {
   return delta.type === "deleted" ? [delta.old.record] : [delta.old.record, delta.entry.record];
 }
 
-/** Of the spec and the annotations: by the status alone nobody asks for anything, and mostly it is us who wrote it. */
-function wishOf({ generation, deletionTimestamp = "", annotations = {} }: ObjectMeta): string {
-  const sorted = Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1));
+/** Of the spec, and of labels and annotations, which keys may bear too: by the status alone nobody asks for anything. */
+function wishOf({ generation, deletionTimestamp = "", labels = {}, annotations = {} }: ObjectMeta): string {
+  const sorted = [labels, annotations].map((texts) => Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1)));
   const digest = createHash("sha256").update(JSON.stringify(sorted)).digest("base64url").slice(0, 12);
   return `${generation} ${deletionTimestamp} ${digest}`;
 }

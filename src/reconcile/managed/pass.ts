@@ -8,6 +8,7 @@ import type { Outcome } from "../../runtime/workers.ts";
 import { FINALIZER } from "./managed-kind.ts";
 import { situationOf } from "./situation.ts";
 import type { StartLimiter } from "./start-limiter.ts";
+import { askConsumers } from "./steps/ask-consumers.ts";
 import { activateKey, commitKey } from "./steps/conclude.ts";
 import { expireKeys, forgetVanished } from "./steps/expire-keys.ts";
 import { adoptKey, lookOutside, observeKey } from "./steps/look.ts";
@@ -37,6 +38,8 @@ export interface PassResult {
   readonly hasLooked: boolean;
   /** What the outside says is wrong with the key that is awaited, or with the one in use. */
   readonly complaint: string | undefined;
+  /** The workloads that retired keys are kept for. */
+  readonly heldFor: readonly string[];
 }
 
 /** More steps than any healthy sequence needs: beyond it something fights us, and a later pass goes on. */
@@ -57,9 +60,10 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
     const decision = nextDecision(piece, options);
     if (decision.kind === "wait") {
       const { object, secret, hasLooked, complaint } = piece;
+      const heldFor = [...(piece.observation.consumers?.values() ?? [])].flat();
       const isBounded = Number.isFinite(decision.until);
       const outcome: Outcome = isBounded ? { kind: "recheck", at: decision.until } : { kind: "settled" };
-      return { outcome, object, secret, decision, hasLooked, complaint };
+      return { outcome, object, secret, decision, hasLooked, complaint, heldFor };
     }
     options.logger.debug("step", { step: decision.kind });
     await perform(piece, decision);
@@ -84,6 +88,7 @@ function nextDecision(piece: Workpiece, options: PassOptions): Decision {
     madeFrom: outside.madeFrom,
     isComparable: (madeFrom) => outside.isComparable(madeFrom),
     hearsOutside: options.hearsOutside === true,
+    askedAt: options.asked?.at(piece.object.metadata, piece.state.pending?.sequence),
   });
   const decision = (options.decide ?? decide)(situation);
   const { active, postponedUntil } = situation.state;
@@ -118,6 +123,8 @@ async function perform(piece: Workpiece, decision: Step): Promise<void> {
       return commitKey(piece, decision.id);
     case "removeFailed":
       return removeFailedKey(piece, decision.id);
+    case "askConsumers":
+      return askConsumers(piece, decision.ids);
     case "expire":
       return expireKeys(piece, decision.ids);
     case "undo":
@@ -129,6 +136,7 @@ async function perform(piece: Workpiece, decision: Step): Promise<void> {
     case "recordRequest":
     case "retire":
     case "rebase":
+    case "redate":
       return piece.write(decision);
   }
 }

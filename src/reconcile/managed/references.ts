@@ -58,16 +58,17 @@ export class References {
 
   /** The id of what is meant outside: said outright, by the name of its object, or by that one's labels. */
   async idOf(forProvider: Fields, fields: TargetFields, signal: AbortSignal): Promise<string> {
+    const { isId = () => true } = fields;
     const id = textOf(forProvider[fields.id]);
+    if (id !== undefined && !isId(id)) throw new SpecProblem(targetField(forProvider, fields), noId(id));
     if (id !== undefined) return id;
-    const object = await this.#target(forProvider, fields, signal);
-    const found = textOf(fieldsOf(fieldsOf(object.status).atProvider)[fields.statusId]);
-    if (found !== undefined) return found;
-    const { kind } = fields.type;
-    throw new ReferenceProblem(
-      `spec.forProvider.${fields.ref}`,
-      `the ${kind} ${object.metadata.name} has no status.atProvider.${fields.statusId} yet`,
-    );
+    const { kind, metadata, status } = await this.#target(forProvider, fields, signal);
+    const found = textOf(fieldsOf(fieldsOf(status).atProvider)[fields.statusId]);
+    if (found !== undefined && isId(found)) return found;
+    const where = `status.atProvider.${fields.statusId}`;
+    const field = found === undefined ? `spec.forProvider.${fields.ref}` : targetField(forProvider, fields);
+    const problem = found === undefined ? `no ${where} yet` : `a ${where} that is none: ${noId(found)}`;
+    throw new ReferenceProblem(field, `the ${kind ?? fields.type.kind} ${metadata.name} has ${problem}`);
   }
 
   async #target(forProvider: Fields, fields: TargetFields, signal: AbortSignal): Promise<KubeObject> {
@@ -104,6 +105,11 @@ export function targetField(forProvider: Fields, { id, ref, selector }: TargetFi
   const isNamed = textOf(fieldsOf(forProvider[ref]).name) !== undefined;
   return `spec.forProvider.${textOf(forProvider[id]) !== undefined ? id : isNamed ? ref : selector}`;
 }
+
+const MAX_ID_SHOWN = 40;
+
+const noId = (id: string): string =>
+  `${JSON.stringify(id.length <= MAX_ID_SHOWN ? id : `${id.slice(0, MAX_ID_SHOWN)}…`)} has characters that no id has`;
 
 /** The kinds that references mean are other people's, and need not be installed. */
 const unknownKind = ({ kind, plural, group }: ResourceType, field: string, cause: NotServed): ReferenceProblem =>

@@ -2,6 +2,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { DEFAULT_FORCED_OVERLAP_MS, DEFAULT_ILL_GRACE_MS } from "../../engine/dates.ts";
 import type { Policy } from "../../engine/model.ts";
 import { durationOf, type Fields, textOf } from "./read-fields.ts";
+import { readRevocation } from "./revocation.ts";
 import { SpecProblem } from "./spec-problem.ts";
 
 export interface PolicyLimits {
@@ -14,22 +15,38 @@ export interface PolicyLimits {
 const MIN_FREQUENCY_MS = 60_000;
 const MAX_FORCED = 5;
 
+export interface PolicyOptions {
+  /** Where the `rotation` block is, for messages. */
+  readonly field: string;
+  readonly publishes: boolean;
+  readonly limits?: Partial<PolicyLimits>;
+  /** Of the resource: they say what the block does not. */
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface StatedPolicy {
+  readonly policy: Policy;
+  readonly warnings: readonly string[];
+  /** As in `ManagedSpec`. */
+  readonly revokeField: string | undefined;
+}
+
 /**
  * The policy that a `rotation` block states. Without one it is a key that is never due: the same path, no special case.
  * Throws `SpecProblem` for what makes no sense; what makes sense but will surprise is a warning.
  */
-export function rotationPolicy(
-  rotation: Fields | undefined,
-  options: { readonly field: string; readonly publishes: boolean; readonly limits?: Partial<PolicyLimits> },
-): { readonly policy: Policy; readonly warnings: readonly string[] } {
+export function rotationPolicy(rotation: Fields | undefined, options: PolicyOptions): StatedPolicy {
+  const { field, annotations = {} } = options;
+  const { maxHoldMs, field: revokeField, warnings } = readRevocation(rotation, { field, annotations });
   const common = {
     forcedOverlapMs: DEFAULT_FORCED_OVERLAP_MS,
     maxForced: MAX_FORCED,
     illGraceMs: options.limits?.illGraceMs ?? DEFAULT_ILL_GRACE_MS,
     publishes: options.publishes,
+    ...(maxHoldMs !== undefined && { maxHoldMs }),
   };
-  if (rotation === undefined) return { policy: { ...common, frequencyMs: Infinity, ttlMs: undefined }, warnings: [] };
-  const { field } = options;
+  if (rotation === undefined)
+    return { policy: { ...common, frequencyMs: Infinity, ttlMs: undefined }, warnings, revokeField };
   const minFrequencyMs = options.limits?.minFrequencyMs ?? MIN_FREQUENCY_MS;
   const often = frequencyField(rotation, field);
   for (const name of ["ttl", often]) {
@@ -54,7 +71,11 @@ export function rotationPolicy(
       `must be at least the frequency (${rotation[often]}), else a key would end before its successor begins`,
     );
   }
-  return { policy: { ...common, frequencyMs, ttlMs }, warnings: warningsFor(ttlMs, frequencyMs) };
+  return {
+    policy: { ...common, frequencyMs, ttlMs },
+    warnings: [...warningsFor(ttlMs, frequencyMs), ...warnings],
+    revokeField,
+  };
 }
 
 /** `interval` is another word for it, for kinds that know both. */

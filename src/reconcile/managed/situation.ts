@@ -16,6 +16,7 @@ export interface SituationOptions {
   readonly madeFrom: string;
   readonly isComparable: (madeFrom: string) => boolean;
   readonly hearsOutside?: boolean;
+  readonly askedAt?: number | undefined;
 }
 
 /** What the engine is asked about one resource: for the pass that acts on it, and for whoever explains what it will do. */
@@ -38,6 +39,7 @@ export function situationOf(options: SituationOptions): Situation {
       isComparable,
       may: spec.may,
       hearsOutside: options.hearsOutside === true,
+      askedAt: options.askedAt,
       nameOf: (sequence) => keyName(spec.baseName, uid, sequence),
     },
   };

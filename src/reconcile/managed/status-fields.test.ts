@@ -46,7 +46,7 @@ const state: fc.Arbitrary<State> = record({
       overlapMs: fc.nat(1_000_000).map((second) => second * 1000),
       deletionAt: instant,
       cause,
-    }),
+    }).chain((key) => maybe(word).map((heldFor) => (heldFor === undefined ? key : { ...key, heldFor }))),
     { maxLength: 3 },
   ),
   request: fc.constant(undefined),

@@ -107,6 +107,7 @@ function readRetired(fields: Fields, names: StatusNames): readonly RetiredKey[] 
       overlapMs: savedDurationOf(fields.overlap) ?? 0,
       deletionAt: parseInstant(fields.deletionDate) ?? retiredAt,
       cause: CAUSES.has(cause) ? (cause as RetiredCause) : "rotated",
+      ...(textOf(fields.heldFor) !== undefined && { heldFor: textOf(fields.heldFor) }),
     },
   ];
 }
@@ -153,5 +154,6 @@ function retiredEntry(key: RetiredKey, policy: Policy, names: StatusNames): Fiel
     deletionDate: formatInstant(Number.isFinite(dueAt) ? dueAt : key.deletionAt),
     overlap: formatDuration(key.overlapMs),
     cause: key.cause,
+    heldFor: key.heldFor,
   };
 }

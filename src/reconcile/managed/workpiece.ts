@@ -9,6 +9,8 @@ import { apiVersionOf, type KubeObject, type ObjectRef, type OwnerReference } fr
 import type { Kube } from "../../kube/port.ts";
 import type { Connection, Credentials, Marks, OutsideKey } from "../../providers/contract.ts";
 import type { SecretContent, SecretPublisher } from "../../publish/secret-publisher.ts";
+import type { AskedKeys } from "./asked-keys.ts";
+import type { Consumers } from "./consumers.ts";
 import type { KeyExtras } from "./family.ts";
 import { layoutName, type ManagedKind, type ManagedSpec } from "./managed-kind.ts";
 import type { ManagedReporter } from "./managed-reporter.ts";
@@ -25,6 +27,8 @@ export interface Outside {
   readonly extras?: KeyExtras;
   /** Writes Secrets with the rights that this resource has; absent where those are the operator's own. */
   readonly publisher?: SecretPublisher;
+  /** Here nobody makes keys by hand: one without our marks is somebody else's, and is not taken over. */
+  readonly takesOverOnlyOwn?: boolean;
   /**
    * A digest of the credentials that the active key has now, where they can change under its id and somebody looked: a
    * Secret that holds others of that key is written again.
@@ -53,6 +57,10 @@ export interface WorkpieceOptions {
   readonly isSkewed: () => boolean;
   /** As in `Observation`. */
   readonly isContinued: boolean;
+  /** Knows who uses retired keys; absent while the restart controller is off. */
+  readonly consumers?: Consumers | undefined;
+  /** Absent: how soon to look again is told by the intent alone. */
+  readonly asked?: AskedKeys | undefined;
   readonly signal: AbortSignal;
 }
 

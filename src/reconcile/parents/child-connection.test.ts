@@ -41,7 +41,7 @@ interface Stage {
   readonly owner: OwnerReference;
   readonly connection: Connection;
   readonly marks: Marks;
-  fault: ((path: string) => Fault | undefined) | undefined;
+  fault: ((path: string, method: string) => Fault | undefined) | undefined;
 }
 
 async function staged(context: TestContext, changes: Partial<ChildPlan> = {}): Promise<Stage> {
@@ -64,7 +64,11 @@ async function staged(context: TestContext, changes: Partial<ChildPlan> = {}): P
   };
   const marks: Marks = { clusterId: "c-1", ownerUid: uid, ownerKind: "Parent", ownerName: "orders", sequence: 1 };
   const stage: { fault: Stage["fault"] } = { fault: undefined };
-  const faulty = createFaultyTransport({ inner: transport, clock, plan: ({ path }) => stage.fault?.(path) });
+  const faulty = createFaultyTransport({
+    inner: transport,
+    clock,
+    plan: ({ path, method }) => stage.fault?.(path, method),
+  });
   const through = createKubeClient({ transport: faulty, clock, userAgent: "keyturn/test" });
   const connection = createChildConnection({
     kube: through,
@@ -162,6 +166,30 @@ test("a child that is deleted takes its Secret along: it becomes the owner first
   assert.deepEqual(await secretOwners(stage), [id]);
 });
 
+test("a Secret becomes its child's as soon as that is ready; who may not see to that goes on without", async (context) => {
+  const stage = await staged(context);
+  const id = await made(stage);
+  await becomeWell(stage);
+  await putSecret(stage.kube, SECRET, { a: "1" });
+  stage.fault = (_, method) => (method === "PATCH" ? refusal(403, "Forbidden", "no") : undefined);
+  assert.equal((await stage.connection.observe(id, signal))?.state, "ready");
+  assert.deepEqual(await secretOwners(stage), []);
+  stage.fault = undefined;
+  await stage.connection.observe(id, signal);
+  assert.deepEqual(await secretOwners(stage), [id]);
+});
+
+test("the Secret of somebody else's child is left as it is", async (context) => {
+  const stage = await staged(context);
+  const id = await made(stage);
+  await becomeWell(stage);
+  await putSecret(stage.kube, SECRET, { a: "1" });
+  const body = { metadata: { ownerReferences: null } };
+  await stage.kube.patch(things, { name: "child" }, { type: "merge", body });
+  assert.equal((await stage.connection.observe(id, signal))?.state, "ready");
+  assert.deepEqual(await secretOwners(stage), []);
+});
+
 test("another object under the name of a child is not touched in its place", async (context) => {
   const stage = await staged(context);
   const id = await made(stage);
@@ -211,6 +239,15 @@ const refusal = (code: number, reason: string, message: string): Fault => ({
   status: code,
   headers: { "content-type": "application/json" },
   body: JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", message, reason, code }),
+});
+
+test("a conflict does not mean that a child is gone", async (context) => {
+  const stage = await staged(context);
+  const id = await made(stage);
+  stage.fault = (_, method) => (method === "DELETE" ? refusal(409, "Conflict", "try again") : undefined);
+  await assert.rejects(stage.connection.delete(id, signal), { code: "ProviderBusy" });
+  await stage.kube.delete(things, { name: "child" });
+  assert.equal(await stage.connection.delete(id, signal), "gone");
 });
 
 test("a right that is missing is named with its verb and its kind, and never looks like a child that is gone", async (context) => {

@@ -53,6 +53,9 @@ export interface ReadSecret {
 export const placeOf = ({ type, namespace }: ChildPlan): string =>
   namespace === undefined ? describeType(type) : `${describeType(type)} in ${namespace}`;
 
+/** Why a Secret may not become its child's at the moment. */
+const CAN_WAIT: ReadonlySet<string> = new Set(["ProviderForbidden", "ProviderBusy", "ProviderRefused"]);
+
 const PAGE_SIZE = 500;
 const MAX_ATTEMPTS = 5;
 
@@ -157,11 +160,17 @@ class ChildConnection implements Connection {
         const options = { uid: id, propagationPolicy: "Background", signal } as const;
         return (await this.#kube.delete(this.#plan.type, this.#refOf(name), options)) ? "accepted" : "gone";
       } catch (error) {
-        // Whatever bears that name now is another one.
-        if (error instanceof NotFound || error instanceof Conflict) return "gone";
+        const isGone =
+          error instanceof NotFound || (error instanceof Conflict && (await this.#isAnother(name, id, signal)));
+        if (isGone) return "gone";
         throw error;
       }
     });
+  }
+
+  /** Whether what bears that name now, if anything does, is not the child that is meant: a conflict alone does not tell. */
+  async #isAnother(name: string, id: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#get(name, signal))?.metadata.uid !== id;
   }
 
   async mark(id: string, marks: Marks | undefined, signal: AbortSignal): Promise<void> {
@@ -206,7 +215,22 @@ class ChildConnection implements Connection {
   async #obstacleTo(child: KubeObject, signal: AbortSignal): Promise<string | undefined> {
     const address = this.#secretOf(child);
     const secret = address && (await this.#readSecret(address, { metadataOnly: true, signal }));
-    return obstacleTo(this.#plan, child, { address, metadata: secret?.metadata });
+    const obstacle = obstacleTo(this.#plan, child, { address, metadata: secret?.metadata });
+    if (obstacle === undefined && secret) await this.#claimEarly(child, secret, signal);
+    return obstacle;
+  }
+
+  /**
+   * The Secret of a child of ours becomes the child's as soon as it is ready: by the time that it is to go, nobody may be
+   * allowed to any more. What does not work now is tried again at the next look, and before the child is deleted.
+   */
+  async #claimEarly(child: KubeObject, secret: KubeObject, signal: AbortSignal): Promise<void> {
+    if (this.#plan.ownsSecrets || !isOwnedBy(child.metadata, this.#owner)) return;
+    try {
+      await this.#claim(child, secret, signal);
+    } catch (error) {
+      if (!(error instanceof ProviderError) || !CAN_WAIT.has(error.code)) throw error;
+    }
   }
 
   /**
@@ -249,14 +273,19 @@ class ChildConnection implements Connection {
   async #claimSecret(child: KubeObject, signal: AbortSignal): Promise<void> {
     const address = this.#plan.ownsSecrets ? undefined : this.#secretOf(child);
     const secret = address && (await this.#readSecret(address, { metadataOnly: true, signal }));
+    if (secret) await this.#claim(child, secret, signal);
+  }
+
+  async #claim(child: KubeObject, secret: KubeObject, signal: AbortSignal): Promise<void> {
     const { name, uid = "" } = child.metadata;
     const owner: OwnerReference = { apiVersion: apiVersionOf(this.#plan.type), kind: this.#plan.type.kind, name, uid };
-    if (!address || !secret || isOwnedBy(secret.metadata, owner)) return;
-    const { resourceVersion, ownerReferences = [] } = secret.metadata;
+    if (isOwnedBy(secret.metadata, owner)) return;
+    const { resourceVersion, ownerReferences = [], namespace = "" } = secret.metadata;
+    const ref = { namespace, name: secret.metadata.name };
     const body = { metadata: { resourceVersion, ownerReferences: [...ownerReferences, owner] } };
-    await ask({ verb: "patch", type: secretType, ref: address, signal }, async () => {
+    await ask({ verb: "patch", type: secretType, ref, signal }, async () => {
       try {
-        await this.#kube.patch(secretType, address, { type: "merge", body }, { signal });
+        await this.#kube.patch(secretType, ref, { type: "merge", body }, { signal });
       } catch (error) {
         if (!(error instanceof NotFound)) throw error;
       }

@@ -2,6 +2,7 @@ import type { Controller } from "../../runtime/controller.ts";
 import type { Reconcile } from "../../runtime/workers.ts";
 import type { ClusterIdentity } from "../cluster-identity.ts";
 import type { ControllerSettings } from "../controller-settings.ts";
+import { WorkloadWatches } from "../managed/holds.ts";
 import { type Assembly, commonOptions, reconcileOnceKnown } from "../managed/managed-assembly.ts";
 import { createManagedReconcile } from "../managed/managed-controller.ts";
 import { publishedWatch } from "../managed/managed-watches.ts";
@@ -25,16 +26,18 @@ export function createParentController(family: WatchedFamily, settings: Controll
   const resources = parentWatch(kind);
   const children = childWatch(kind, family.children);
   const published = publishedWatch(kind, (secret) => caches?.usersOfSecret(secret) ?? []);
+  const workloads = new WorkloadWatches(settings.knowledge);
   return {
     name,
-    watches: [resources, children, published],
+    watches: [resources, children, published, ...workloads.watches],
     createReconcile: (context) => {
       caches = new ParentCaches({
         resources: context.cacheOf(resources),
         children: context.cacheOf(children),
         published: context.cacheOf(published),
       });
-      const assembly: ParentAssembly = { name, kind, settings, context, caches };
+      workloads.use(context);
+      const assembly: ParentAssembly = { name, kind, settings, context, caches, workloads };
       return reconcileOnceKnown(assembly, (identity) => assemble(family, assembly, identity));
     },
   };

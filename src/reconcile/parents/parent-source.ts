@@ -55,6 +55,7 @@ export class ParentSource {
     return {
       connection,
       instanceId: placeOf(plan),
+      takesOverOnlyOwn: true,
       parameters: new Redacted({}),
       ...(access && { publisher: access.publisher }),
       fingerprint,

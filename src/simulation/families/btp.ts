@@ -12,6 +12,7 @@ import {
   type Outside,
   type OutsideOptions,
   SANDBOX_URL,
+  wishing,
 } from "./family.ts";
 
 interface ServiceManagerClimate extends Climate {
@@ -26,15 +27,21 @@ const CLIMATES: readonly ServiceManagerClimate[] = [
   { name: "racing", switches: { nameRaceMs: 30_000, createdHiddenMs: 5000 } },
 ];
 
+const INSTANCE = "serviceInstanceId";
+
 /** ServiceBindings, and the Service Manager that their keys are at. */
 export const btp: Family = {
   name: "btp",
-  createManaged: () => createBtpFamily({ settleMs: SETTLE_MS }),
-  credentials: CREDENTIALS_SECRET,
+  holders: {
+    create: () => createBtpFamily({ settleMs: SETTLE_MS }),
+    credentials: CREDENTIALS_SECRET,
+    instance: INSTANCE,
+  },
   climates: CLIMATES,
-  fields: { instance: "serviceInstanceId", rotationIn: "spec" },
+  specOf: wishing(INSTANCE, "spec"),
   hasUniqueNames: false,
   secretKeys: ["credentials", "hostname", "password", "port", "uri", "username"],
+  damage: { uri: "ZWxzZXdoZXJl" },
   words: {
     problem: (error) => JSON.stringify({ error, description: "drawn by the simulation" }),
     withheld: (body) => {

@@ -13,6 +13,7 @@ import {
   type OutsideOptions,
   type Rights,
   SANDBOX_URL,
+  wishing,
 } from "./family.ts";
 
 interface FoundationClimate extends Climate {
@@ -33,15 +34,21 @@ const CLIMATES: readonly FoundationClimate[] = [
 
 const ROLES: Readonly<Record<Rights, Role>> = { all: "space-developer", few: "space-auditor", none: "none" };
 
+export const INSTANCE = "serviceInstance";
+
 /** ServiceCredentialBindings, and the Cloud Foundry that their keys are at. */
 export const cloudFoundry: Family = {
   name: "cloudfoundry",
-  createManaged: () => createCloudFoundryFamily({ settleMs: SETTLE_MS }),
-  credentials: CREDENTIALS_SECRET,
+  holders: {
+    create: () => createCloudFoundryFamily({ settleMs: SETTLE_MS }),
+    credentials: CREDENTIALS_SECRET,
+    instance: INSTANCE,
+  },
   climates: CLIMATES,
-  fields: { instance: "serviceInstance", rotationIn: "forProvider" },
+  specOf: wishing(INSTANCE, "forProvider"),
   hasUniqueNames: true,
   secretKeys: ["hostname", "password", "port", "uri", "username"],
+  damage: { uri: "ZWxzZXdoZXJl" },
   words: {
     problem: (name) =>
       JSON.stringify({ errors: [{ code: 10001, title: `CF-${name}`, detail: "drawn by the simulation" }] }),

@@ -1,9 +1,10 @@
 import { btp } from "./btp.ts";
 import { cloudFoundry } from "./cloud-foundry.ts";
 import type { Family } from "./family.ts";
+import { generic } from "./generic.ts";
 import { rotating } from "./rotating.ts";
 
-export const FAMILIES: readonly Family[] = [btp, cloudFoundry, rotating];
+export const FAMILIES: readonly Family[] = [btp, cloudFoundry, rotating, generic];
 
 export function familyOf(name: string): Family {
   const family = FAMILIES.find((one) => one.name === name);

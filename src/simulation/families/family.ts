@@ -1,12 +1,20 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
+import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { SecretAddress } from "../../publish/secret-publisher.ts";
 import type { ManagedFamily } from "../../reconcile/managed/family.ts";
-import type { WatchedFamily } from "../../reconcile/parents/parent-controller.ts";
+import type { ManagedControllerOptions } from "../../reconcile/managed/managed-controller.ts";
+import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
+import type { Known } from "../../reconcile/managed/rest.ts";
+import type { ParentFamily } from "../../reconcile/parents/parent-family.ts";
+import type { ParentSourceOptions } from "../../reconcile/parents/parent-source.ts";
+import type { Reconcile } from "../../runtime/workers.ts";
 import type { CommonSwitches } from "../../sandbox/controls/common-switches.ts";
 import type { SandboxRequest, SandboxResponse } from "../../sandbox/http/exchange.ts";
 import type { InstanceSettings } from "../../sandbox/service-manager/switches.ts";
+import type { Call } from "../process.ts";
+import type { WatchView } from "../watch-view.ts";
 
 /** A key that exists outside, whatever lists say, and what stands on it. */
 export interface LiveKey {
@@ -53,7 +61,7 @@ export interface Outside {
   liveKeys(): readonly LiveKey[];
   /** What the service would say to these credentials now. */
   authenticate(credentials: Readonly<Record<string, unknown>>): boolean;
-  /** Puts a ProviderConfig there that leads to this sandbox. */
+  /** Puts there what leads to this sandbox: a ProviderConfig, or a class. */
   configure(kube: Kube): Promise<void>;
   set(trouble: Trouble): void;
   instances(): readonly string[];
@@ -62,15 +70,22 @@ export interface Outside {
   removeInstance(id: string): void;
   /** Somebody in the cockpit. */
   removeKey(id: string): void;
-  grant(rights: Rights): void;
+  grant(rights: Rights): void | Promise<void>;
+  /** The API as it lets processes use it; absent: as it is. */
+  served?(kube: Kube): Kube;
+  /** The controller of children that are not ours, as it would run in a process with these. */
+  play?(kube: Kube, clock: Clock): Reconcile;
 }
 
 export interface OutsideOptions {
   readonly clock: Clock;
   readonly random: Random;
+  readonly kube: Kube;
   readonly climate: Climate;
   /** What another one's `snapshot` gave; without it, everything is new. */
   readonly snapshot: unknown;
+  /** All objects of a kind, read without a call. */
+  stored(type: ResourceType): readonly KubeObject[];
 }
 
 /** How the system puts what went wrong. */
@@ -82,31 +97,82 @@ export interface Words {
 }
 
 /**
- * A managed family and the sandbox of its external system: all in which the stories of one differ from those of the next.
- * Must not: know a story.
+ * A kind and what its keys are: all in which the stories of one differ from those of the next. Must not: know a story.
  */
 export interface Family {
   readonly name: string;
-  /** A new one for every process: it may remember something. */
-  createManaged(): ManagedFamily;
-  /** Where the stories are about parents, and the managed family is that of their children. */
-  createParent?(): WatchedFamily;
-  /** Where the credentials of the ProviderConfig are. */
-  readonly credentials: SecretAddress;
+  /** The resources with keys at an external system: those of the stories, or their children; absent: there is none. */
+  readonly holders?: KeyHolders;
+  /** Where the stories are about parents. */
+  readonly parents?: Parents;
   readonly climates: readonly Climate[];
-  readonly fields: FieldNames;
+  /** The fields of a spec that ask for this: for a new one, or to be merged into one. */
+  specOf(wish: Wish): Fields;
   /** The external system never has two keys of one name. */
   readonly hasUniqueNames: boolean;
   /** What must be in a Secret so that a workload can log in. */
   readonly secretKeys: readonly string[];
+  /** What somebody writes into a Secret who edits it by hand. */
+  readonly damage: Readonly<Record<string, string>>;
   readonly words: Words;
   open(options: OutsideOptions): Outside;
 }
 
-export interface FieldNames {
+export interface KeyHolders {
+  /** A new one for every process: it may remember something. */
+  create(): ManagedFamily;
+  /** Where the credentials of the ProviderConfig are. */
+  readonly credentials: SecretAddress;
   /** The field of `spec.forProvider` that names the instance. */
   readonly instance: string;
-  readonly rotationIn: "spec" | "forProvider";
+}
+
+/** Parents, whose keys are other resources. */
+export interface Parents {
+  readonly kind: ManagedKind;
+  readonly children: Children;
+  /** What their controller watches beside them and their children. */
+  readonly classType?: ResourceType;
+  /** As production puts it together, for one process. */
+  open(surroundings: Surroundings): OpenParents;
+  /** What a call does that nobody may do, by what whoever makes it can know; undefined: nothing. */
+  trespassOf?(call: Call, watch: WatchView): string | undefined;
+}
+
+interface Surroundings {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly watch: WatchView;
+}
+
+/** Parents in one process, and what its watches tell their controller. */
+export interface OpenParents extends Pick<ParentSourceOptions, "secretVersion"> {
+  readonly family: ParentFamily;
+  readonly known: Known;
+  readonly options: Pick<ManagedControllerOptions, "hearsOutside" | "leavesOn">;
+}
+
+/** Children of parents, as those see them who judge, or who lay hands on them. */
+export interface Children {
+  readonly type: ResourceType;
+  /** Kinds of others are not among ours: how they are defined. */
+  readonly definition?: KubeObject;
+  /** The Secret of the child of this name, as `namespace/name`. */
+  secretOf(name: string): string;
+  /** When what it stands for was made, where that is not when the child was. */
+  createdAt?(child: KubeObject): number | undefined;
+  /** The key that it stands for, of a child that publishes nothing. */
+  silentKeyOf?(child: KubeObject): string | undefined;
+  /** Whether what it publishes may be used, by what it says of itself and by what its Secret says. */
+  isWell(child: KubeObject, secret: KubeObject | undefined): boolean;
+  /** What a person writes who makes one. */
+  specOf(name: string, instanceId: string): Fields;
+  /** What makes one of another instance when it is merged into its spec. */
+  pointingTo(instanceId: string): Fields;
+  /** The annotation that asks for another key in the same child. */
+  readonly forceAnnotation: string;
+  /** The UID of the child that a Secret was made for, where nothing else may tell. */
+  madeFor?(secret: KubeObject): string | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -121,14 +187,15 @@ export interface Wish {
   readonly deletionPolicy?: "Orphan";
 }
 
-/** The fields of a spec that ask for this: for a new one, or to be merged into one. */
-export function specOf({ instance, rotationIn }: FieldNames, wish: Wish): Fields {
-  const { rotation, name, instanceId, parameters, ...rest } = wish;
-  const forProvider = { name, parameters, [instance]: instanceId };
-  return rotationIn === "spec"
-    ? { ...rest, rotation, forProvider }
-    : { ...rest, forProvider: { ...forProvider, rotation } };
-}
+/** Where the kinds of external systems have what a wish is about. */
+export const wishing =
+  (instance: string, rotationIn: "spec" | "forProvider") =>
+  ({ rotation, name, instanceId, parameters, ...rest }: Wish): Fields => {
+    const forProvider = { name, parameters, [instance]: instanceId };
+    return rotationIn === "spec"
+      ? { ...rest, rotation, forProvider }
+      : { ...rest, forProvider: { ...forProvider, rotation } };
+  };
 
 /** What both sandboxes have under the same names. */
 interface Sandbox {

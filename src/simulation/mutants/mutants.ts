@@ -1,3 +1,4 @@
+import { ACTING } from "./acting.ts";
 import { LEAVING } from "./leaving.ts";
 import type { Mutant } from "./mutant.ts";
 import { PARENTING } from "./parenting.ts";
@@ -12,5 +13,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...RETURNING,
   ...LEAVING,
   ...PARENTING,
+  ...ACTING,
   ...TELLING,
 ];

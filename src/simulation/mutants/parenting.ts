@@ -77,6 +77,19 @@ export const PARENTING: readonly Mutant[] = (
       stories: ["childForced", "childLosesKey"],
     },
     {
+      rule: "importUnmarked",
+      name: "a child without the parent's marks is taken over",
+      tampering: {
+        parents: {
+          options: (options) => ({
+            ...options,
+            resolve: async (...input) => ({ ...(await options.resolve(...input)), takesOverOnlyOwn: false }),
+          }),
+        },
+      },
+      stories: ["covetStray"],
+    },
+    {
       rule: "onePending",
       name: "two children are made for one intent",
       tampering: {

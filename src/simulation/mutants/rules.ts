@@ -64,6 +64,7 @@ export const RULES = {
   pastUid: rule("P2", "Keys of the same kind and name under a UID that is no more are ours."),
   importMarks: rule("P32", "A key that is taken over is marked."),
   importForeign: rule("P32", "A key that another living owner has marked is not taken over."),
+  importUnmarked: rule("P32", "A parent takes over no child without its marks."),
   externalName: rule("P31", "An external-name that was tampered with brings a new key."),
   unknownKeys: rule("P29", "Keys with our marks that the status does not know are retired."),
   activeGone: rule("P30", "An active key that is gone outside is replaced."),
@@ -103,6 +104,10 @@ export const RULES = {
   illChanged: rule("P46", "A pending child that is ill is given up once another one would be made otherwise."),
   childAge: rule("P47", "A child is as old as the key that it stands for."),
   childSecret: rule("P48", "The Secret of a child goes after the child."),
+  childSecretOwned: rule("P48", "Where the Secret of a child has no owner, the child becomes that."),
+  childNames: rule("", "What bears no name of our giving is nobody's child, whatever its marks say."),
+  actsAs: rule("", "What a RotatingResource does to children and Secrets is done as its ServiceAccount."),
+  classAtUse: rule("", "Whether the class allows it is asked before every call about a child or a Secret."),
   childOwner: rule("P43", "A child names its parent as its owner from the start."),
   childKept: rule("P43", "A child that has lost its owner reference, or has that of a former life, gets it back."),
 } as const satisfies Readonly<Record<string, RuleText>>;
@@ -117,4 +122,9 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   P34: "src/reconcile/managed/departure.test.ts",
   P38: "src/reconcile/managed/config-keeper.test.ts",
   P40: "src/base/instant.test.ts",
+  P49: "src/engine/hold.test.ts",
+  P50: "test/reconcile/after-consumers.test.ts",
+  P51: "src/restart/pod-behind.test.ts",
+  P52: "src/engine/hold.test.ts",
+  P53: "test/reconcile/after-consumers-limits.test.ts",
 };

@@ -24,6 +24,7 @@ const both = (ttl: string, frequency: string): object => ({ rotation: { ttl, fre
 const withWindow = (window: object): object => ({
   rotation: { ttl: "14d", frequency: "12d", windows: [{ schedule: "@daily", duration: "1h", ...window }] },
 });
+const withRevoke = (revocation: object): object => ({ rotation: { ttl: "14d", frequency: "12d", ...revocation } });
 const noDuration = /must be a duration: numbers with units .* such as 14d, 336h or 1h30m/;
 const outOfRange = /must be at least a microsecond \(1us\) and at most 100 years/;
 
@@ -123,6 +124,18 @@ const refusals: readonly Refused[] = [
     message: /Too many: 17: must have at most 16 items/,
   },
   {
+    why: "another word for when a retired key goes",
+    spec: withRevoke({ revoke: "Never" }),
+    fields: ["spec.rotation.revoke", UNCHECKED],
+    message: /Unsupported value: "Never": supported values: "AtDeletionDate", "AfterConsumers"/,
+  },
+  {
+    why: "a hold of no length",
+    spec: withRevoke({ revoke: "AfterConsumers", maxHold: "0s" }),
+    fields: ["spec.rotation.maxHold"],
+    message: outOfRange,
+  },
+  {
     why: "a Secret without a namespace",
     spec: { writeConnectionSecretToRef: { name: "s" } },
     fields: ["spec.writeConnectionSecretToRef.namespace", UNCHECKED],
@@ -174,6 +187,7 @@ const accepted: readonly { readonly why: string; readonly spec: object }[] = [
   { why: "many units, and fractions", spec: both("1.5d", "1d11h59m59.5s") },
   { why: "either letter for micro", spec: both("1h1\u00b5s", "1h1\u03bcs") },
   { why: "a hundred years", spec: both("36525d", "1h") },
+  { why: "keys that wait for consumers", spec: withRevoke({ revoke: "AfterConsumers", maxHold: "3d12h" }) },
   { why: "a day that some Februaries have", spec: withWindow({ schedule: "0 2 29 2 *" }) },
   { why: "a day that no February has, and every Monday in it", spec: withWindow({ schedule: "0 2 30 2 mon" }) },
   { why: "windows", spec: withWindow({ schedule: "0 2 * * sat,sun", timeZone: "America/Argentina/Buenos_Aires" }) },
@@ -210,6 +224,16 @@ const advice: readonly { readonly why: string; readonly spec: object; readonly w
   { why: "twice the frequency is one retired key: no warning", spec: both("2d", "24h"), warning: /^$/ },
   { why: "a static key gives no warning", spec: {}, warning: /^$/ },
   {
+    why: "a hold that nothing comes of is warned of",
+    spec: withRevoke({ maxHold: "3d" }),
+    warning: /: spec\.rotation\.maxHold says nothing without revoke: AfterConsumers"$/,
+  },
+  {
+    why: "a hold that keys wait for gives no warning",
+    spec: withRevoke({ revoke: "AfterConsumers", maxHold: "3d" }),
+    warning: /^$/,
+  },
+  {
     why: "a place that nothing is published to is warned of",
     spec: { publishConnectionDetailsTo: { name: "x" }, writeConnectionSecretToRef: undefined },
     warning: /: spec\.publishConnectionDetailsTo is ignored, so nothing is published; /,
@@ -245,6 +269,15 @@ export const serviceBindings: BehaviourGroup = {
         assert.match(warningOf(answer), warning);
       }),
     ),
+    behaviour("advice: the annotation says what the field does not", async (world) => {
+      const type = await kind.installAdvice(world, both("1d", "1d"));
+      const path = `/apis/${type.group}/v1/${type.plural}?dryRun=All`;
+      const draft = kind.draft(type, world.unique("b"), withRevoke({ maxHold: "3d" }));
+      const annotations = { "keyturn.dev/revoke": "AfterConsumers" };
+      const answer = await world.wire.post(path, { ...draft, metadata: { ...draft.metadata, annotations } });
+      assert.equal(answer.status, 201, answer.text);
+      assert.equal(warningOf(answer), "");
+    }),
     behaviour("advice: given again only when the spec changes", async (world) => {
       const type = await kind.installAdvice(world, both("1d", "1d"));
       const name = world.unique("b");

@@ -1,4 +1,4 @@
-import { deletionInstant } from "../../../engine/dates.ts";
+import { deletionInstant, latestDeletion } from "../../../engine/dates.ts";
 import type { SeenKey } from "../../../engine/model.ts";
 import { isKnownGone } from "../../../engine/seen-keys.ts";
 import { Conflict } from "../../../kube/errors.ts";
@@ -38,9 +38,13 @@ export async function forgetVanished(piece: Workpiece, ids: readonly string[]): 
 
 /** The events come before the write: whoever dies in between tells of them again, under the same names. */
 async function forgetKeys(piece: Workpiece, ids: readonly string[]): Promise<void> {
-  const { reporter, signal } = piece.options;
+  const { reporter, spec, clock, signal } = piece.options;
   const keys = piece.state.retired.filter((key) => ids.includes(key.id));
-  for (const key of keys) await reporter.keyDeleted(piece.object, key, signal);
+  for (const key of keys) {
+    const isHoldOver = spec.policy.maxHoldMs !== undefined && latestDeletion(spec.policy, key) <= clock.now();
+    if (isHoldOver && key.heldFor !== undefined) await reporter.holdEnded(piece.object, key, signal);
+    await reporter.keyDeleted(piece.object, key, signal);
+  }
   await piece.write({ kind: "forget", ids });
 }
 

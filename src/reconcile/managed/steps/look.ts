@@ -1,5 +1,6 @@
-import type { Decision, Pending } from "../../../engine/model.ts";
+import type { Decision } from "../../../engine/model.ts";
 import type { OutsideKey } from "../../../providers/contract.ts";
+import { findNamed } from "../named-keys.ts";
 import type { Workpiece } from "../workpiece.ts";
 import { findFormerSecrets } from "./former-secrets.ts";
 import { missingInstance } from "./missing-instance.ts";
@@ -9,9 +10,11 @@ import { missingInstance } from "./missing-instance.ts";
 /** Everything with our marks, and everything under the name that is to come. */
 export async function lookOutside(piece: Workpiece): Promise<void> {
   const { outside, signal, clusterId } = piece.options;
-  const marked = await outside.connection.listMarked({ clusterId, owner: piece.owner }, signal);
+  const { connection, instanceId } = outside;
+  const marked = await connection.listMarked({ clusterId, owner: piece.owner }, signal);
   const { pending } = piece.state;
-  const named = pending ? await findNamed(piece, pending) : [];
+  const marks = piece.marks(pending?.sequence ?? 0);
+  const named = pending ? await findNamed({ connection, instanceId, name: pending.name, marks, signal }) : [];
   const keys = new Map([...marked, ...named].map((key) => [key.id, piece.see(key)]));
   const former = await findFormerSecrets(piece);
   piece.learn({ outside: [...keys.values()], formerKeyIds: former.flatMap(({ keyId }) => keyId ?? []) });
@@ -21,24 +24,6 @@ export async function lookOutside(piece: Workpiece): Promise<void> {
   if (isUnknown) piece.learn({ secret: { keyId: undefined, sequence: undefined } });
 }
 
-/**
- * Everything under the name that is to come. Where a system takes no marks with the request, a key of ours may still be
- * without: its name follows from our UID, so it is nobody else's.
- */
-async function findNamed(piece: Workpiece, { name, sequence }: Pending): Promise<readonly OutsideKey[]> {
-  const { connection, instanceId } = piece.options.outside;
-  const { signal } = piece.options;
-  const found = await connection.findByName(instanceId, name, signal);
-  const marks = piece.marks(sequence);
-  return Promise.all(
-    found.map(async (key) => {
-      if (!key.isUnmarkedYet || key.instanceId !== instanceId) return key;
-      await connection.mark(key.id, marks, signal);
-      return { ...key, marks };
-    }),
-  );
-}
-
 /** "Gone" is believed only while the instance itself can be read. */
 export async function observeKey(piece: Workpiece, id: string): Promise<void> {
   const { outside, signal } = piece.options;
@@ -46,7 +31,24 @@ export async function observeKey(piece: Workpiece, id: string): Promise<void> {
   if (!key && (await outside.connection.observeInstance(outside.instanceId, signal)) === "gone") {
     throw missingInstance(outside);
   }
-  piece.learn({ observed: new Map(piece.observation.observed).set(id, key ? piece.see(key) : "gone") });
+  const known = key && (await markedAgain(piece, key));
+  piece.learn({ observed: new Map(piece.observation.observed).set(id, known ? piece.see(known) : "gone") });
+}
+
+/**
+ * An active key that bears no marks any more gets them again, or nobody could delete it later: a resource that was on its
+ * way out has set it free, and was then restored from a backup. One that somebody else has marked stays as it is.
+ */
+async function markedAgain(piece: Workpiece, key: OutsideKey): Promise<OutsideKey> {
+  const { outside, signal } = piece.options;
+  const { active, externalName } = piece.state;
+  const isActive = active !== undefined && key.id === active.id && key.id === externalName && key.name === active.name;
+  if (!isActive || key.marks || key.state === "deleting" || key.instanceId !== outside.instanceId) return key;
+  // Not for a resource that is on its way out by now: it means to leave the key without.
+  await piece.ensureUnchanged();
+  const marks = piece.marks(active.sequence);
+  await outside.connection.mark(key.id, marks, signal);
+  return { ...key, marks };
 }
 
 /** Takes over a key that is there and nobody else's: marked first, so that it is never forgotten, then intended. */
@@ -57,8 +59,9 @@ export async function adoptKey(piece: Workpiece, { id, next }: Extract<Decision,
     piece.learn({ adoption: "absent" });
     return;
   }
-  const { sequence } = piece.see(key);
-  if ((key.marks && sequence === undefined) || key.instanceId !== outside.instanceId) {
+  const isOurs = piece.see(key).sequence !== undefined;
+  const isNobodys = key.marks === undefined && !outside.takesOverOnlyOwn;
+  if (!(isOurs || isNobodys) || key.instanceId !== outside.instanceId) {
     piece.learn({ adoption: "foreign" });
     return;
   }

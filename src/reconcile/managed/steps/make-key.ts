@@ -10,7 +10,7 @@ import { missingInstance } from "./missing-instance.ts";
  * must be certain that there can be one.
  */
 export async function createKey(piece: Workpiece): Promise<void> {
-  const { outside, spec, publisher, signal } = piece.options;
+  const { outside, spec, publisher, asked, clock, signal } = piece.options;
   const { pending } = piece.state;
   if (!pending) return;
   if (spec.secret && !piece.secret) await publisher.ensureCreatable(spec.secret, signal);
@@ -21,6 +21,7 @@ export async function createKey(piece: Workpiece): Promise<void> {
     const isMissing = error instanceof ProviderError && error.code === "InstanceNotFound";
     throw isMissing ? missingInstance(outside, error) : error;
   });
+  asked?.remember(piece.object.metadata, pending.sequence, clock.now());
   if (created.kind === "ready") piece.credentials.set(created.key.id, created.credentials);
   const key: OutsideKey =
     created.kind === "ready"

@@ -13,6 +13,7 @@ import { ReferenceProblem, SpecProblem } from "../../managed/spec-problem.ts";
 import type { ChildPlan } from "../child-plan.ts";
 import type { ParentAccess, ParentFamily } from "../parent-family.ts";
 import { type ActingOptions, actingKube } from "./acting-kube.ts";
+import { secretNameOf } from "./child-secret.ts";
 import { ChildTypes } from "./child-types.ts";
 import { genericPlan } from "./generic-plan.ts";
 import { IllnessLog } from "./illness-log.ts";
@@ -99,6 +100,10 @@ function guardOf(object: KubeObject, spec: RotatingSpec, { kind, classOf }: Gene
   const { frequencyMs } = kind.readSpec(object).policy;
   const { namespace, name: serviceAccount } = spec.account;
   const children = childrenOf(kind, object);
+  const isLeaving = object.metadata.deletionTimestamp !== undefined;
+  const fate = isLeaving
+    ? `these children go with it, and those of their Secrets that they own: ${children.map((name) => `${name} (Secret ${secretNameOf(spec.childSecret, name)})`).join(", ")}`
+    : `these children are left as they are: ${children.join(", ")}`;
   return () => {
     const rules = classOf(spec.rotationClass);
     try {
@@ -107,7 +112,7 @@ function guardOf(object: KubeObject, spec: RotatingSpec, { kind, classOf }: Gene
       ensureAllowed(rules, { namespace, kind: spec.kind, serviceAccount, frequencyMs });
     } catch (error) {
       if (!(error instanceof RotationNotAllowed) || children.length === 0) throw error;
-      throw new RotationNotAllowed(`${error.message}; these children are left as they are: ${children.join(", ")}`);
+      throw new RotationNotAllowed(`${error.message}; ${fate}`);
     }
   };
 }

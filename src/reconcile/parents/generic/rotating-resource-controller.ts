@@ -2,6 +2,7 @@ import type { Controller } from "../../../runtime/controller.ts";
 import type { Reconcile } from "../../../runtime/workers.ts";
 import type { ClusterIdentity } from "../../cluster-identity.ts";
 import type { ControllerSettings } from "../../controller-settings.ts";
+import { WorkloadWatches } from "../../managed/holds.ts";
 import { type Assembly, commonOptions, reconcileOnceKnown } from "../../managed/managed-assembly.ts";
 import { createManagedReconcile } from "../../managed/managed-controller.ts";
 import { ParentSource } from "../parent-source.ts";
@@ -20,12 +21,14 @@ export function createRotatingResourceController(settings: ControllerSettings): 
   let caches: GenericCaches | undefined;
   const resources = resourceWatch(kind);
   const classes = classWatch((name) => caches?.usersOf(name) ?? []);
+  const workloads = new WorkloadWatches(settings.knowledge);
   return {
     name: ROTATING_RESOURCE,
-    watches: [resources, classes],
+    watches: [resources, classes, ...workloads.watches],
     createReconcile: (context) => {
       caches = new GenericCaches({ resources: context.cacheOf(resources), classes: context.cacheOf(classes) });
-      const assembly: GenericAssembly = { name: ROTATING_RESOURCE, kind, settings, context, caches };
+      workloads.use(context);
+      const assembly: GenericAssembly = { name: ROTATING_RESOURCE, kind, settings, context, caches, workloads };
       return reconcileOnceKnown(assembly, (identity) => assemble(assembly, identity));
     },
   };

@@ -32,14 +32,14 @@ function readSpec(object: KubeObject, limits: Partial<KindLimits>): ManagedSpec 
   const { account, stableSecret } = readRotatingSpec(object);
   const fields = fieldsOf(object.spec);
   const rotation = fields.rotation === undefined ? undefined : fieldsOf(fields.rotation);
-  const { policy, warnings } = rotationPolicy(rotation, { field: ROTATION, publishes: true, limits });
+  const { annotations } = object.metadata;
+  const stated = rotationPolicy(rotation, { field: ROTATION, publishes: true, limits, annotations });
   return {
     ...readDeparture(object),
     baseName: baseNameOf(object.metadata.name),
-    policy,
+    ...stated,
     windows: rotationWindows(rotation, ROTATION),
     secret: { namespace: account.namespace, name: stableSecret, layout: { kind: "copy" } },
-    warnings,
   };
 }
 

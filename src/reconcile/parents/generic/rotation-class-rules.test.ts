@@ -45,8 +45,13 @@ test("a class allows what it lists, and says which rule speaks against the rest"
     [{ ...spec, namespaces: [] }, {}, /namespace shop/, "no namespace"],
     [{ ...spec, namespaces: "shop" }, {}, /namespace shop/, "a rule that nobody understands is fulfilled nowhere"],
     [{ ...spec, minFrequency: "24h" }, {}, /^allowed$/, "just often enough"],
-    [{ ...spec, minFrequency: "25h" }, {}, /more frequent than its minFrequency/, "too often"],
-    [{ ...spec, minFrequency: "often" }, {}, /minFrequency/, "a limit that nobody understands allows nothing"],
+    [{ ...spec, minFrequency: "25h" }, {}, /more frequent than its minFrequency of 1d1h$/, "too often"],
+    [
+      { ...spec, minFrequency: "often" },
+      {},
+      /minFrequency is no duration/,
+      "a limit that nobody understands allows nothing",
+    ],
     [{}, {}, /not among its kinds/, "an empty class allows nothing"],
     [{ kinds: "all", serviceAccounts: "all" }, {}, /not among its kinds/, "nor a damaged one"],
     [

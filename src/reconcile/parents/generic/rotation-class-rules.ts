@@ -1,4 +1,4 @@
-import { parseDuration } from "../../../base/duration.ts";
+import { formatDuration, parseDuration } from "../../../base/duration.ts";
 import { KeyturnError, never } from "../../../base/errors.ts";
 import type { KubeObject } from "../../../kube/objects.ts";
 import { fieldsOf, itemsOf, textOf } from "../../managed/read-fields.ts";
@@ -71,5 +71,11 @@ export function ensureAllowed(rules: RotationClassRules, use: ClassUse): void {
   }
   if (rules.namespaces?.includes(namespace) === false)
     throw refuse(`the namespace ${namespace} is not among its namespaces`);
-  if (frequencyMs < rules.minFrequencyMs) throw refuse("spec.rotation is more frequent than its minFrequency");
+  const { minFrequencyMs } = rules;
+  if (frequencyMs >= minFrequencyMs) return;
+  throw refuse(
+    Number.isFinite(minFrequencyMs)
+      ? `spec.rotation is more frequent than its minFrequency of ${formatDuration(minFrequencyMs)}`
+      : "its minFrequency is no duration, so nothing may be rotated",
+  );
 }

@@ -1,0 +1,66 @@
+import { UsageError } from "../../base/errors.ts";
+import { isNamespaceName, isObjectName } from "../../base/object-names.ts";
+import type { ResourceType } from "../../kube/objects.ts";
+import { secretType } from "../../publish/secret-publisher.ts";
+import type { SourceId, SourceKind } from "../../restart/model.ts";
+import { configMapType, podStatusType } from "../../restart/workload-kinds.ts";
+
+/** The Secret, ConfigMap or SecretProviderClass that somebody asks about. */
+export interface SourceTarget {
+  readonly type: ResourceType;
+  readonly source: SourceId;
+  readonly name: string;
+  /** Undefined: that of the flag, or of the context. */
+  readonly namespace: string | undefined;
+}
+
+const classType: ResourceType = {
+  group: podStatusType.group,
+  version: podStatusType.version,
+  plural: "secretproviderclasses",
+  kind: "SecretProviderClass",
+  namespaced: true,
+};
+
+interface Named {
+  readonly kind: SourceKind;
+  readonly type: ResourceType;
+  readonly names: readonly string[];
+}
+
+const KINDS: readonly Named[] = [
+  { kind: "secret", type: secretType, names: ["secret", "secrets"] },
+  { kind: "configmap", type: configMapType, names: ["configmap", "configmaps", "cm"] },
+  { kind: "class", type: classType, names: ["secretproviderclass", "secretproviderclasses", "class"] },
+];
+
+const USAGE = "give the name of a Secret, or secret, configmap or secretproviderclass and a name";
+
+/** `NAME`, `KIND NAME` or `KIND/NAME`; the name of a Secret may be given with its namespace. */
+export function readSourceTarget(words: readonly string[]): SourceTarget {
+  const [first, second] = words;
+  if (first === undefined) throw new UsageError(USAGE);
+  if (second !== undefined) return targetOf(kindNamed(first), second);
+  const slash = first.indexOf("/");
+  const kind = slash < 0 ? undefined : findKind(first.slice(0, slash));
+  if (kind) return targetOf(kind, first.slice(slash + 1));
+  if (slash < 0 && findKind(first)) throw new UsageError(`"${first}" needs a name: ${USAGE}`);
+  return targetOf(kindNamed("secret"), first);
+}
+
+const findKind = (word: string): Named | undefined => KINDS.find(({ names }) => names.includes(word.toLowerCase()));
+
+function kindNamed(word: string): Named {
+  const found = findKind(word);
+  if (found) return found;
+  throw new UsageError(`"${word}" is nothing that workloads are restarted for: ${USAGE}`);
+}
+
+function targetOf({ kind, type }: Named, text: string): SourceTarget {
+  const parts = text.split("/");
+  const [name = "", namespace] = parts.toReversed();
+  if (parts.length > 2 || !isObjectName(name) || !isNamespaceName(namespace ?? "x")) {
+    throw new UsageError(`"${text}" cannot be a name in Kubernetes: lower-case letters, digits, dots and dashes`);
+  }
+  return { type, source: `${kind}/${name}`, name, namespace };
+}

@@ -1,0 +1,86 @@
+import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import { secretType } from "../../publish/secret-publisher.ts";
+import { controllerOf } from "../../reconcile/restart/restart-sources.ts";
+import { annotationsOf } from "../../restart/annotations.ts";
+import type { SourceId } from "../../restart/model.ts";
+import { type SourceMarks, sourceMarksOf } from "../../restart/opt-in.ts";
+import { configMapType, jobType, kindOf, workloadKinds } from "../../restart/workload-kinds.ts";
+import { listSeen, type Unseen } from "../resources/list-all.ts";
+import { type Candidate, type ReloaderWorkload, readReloaderWorkload } from "./reloader-workload.ts";
+
+/** A Secret or ConfigMap that says something to Reloader. */
+export interface MarkedSource extends SourceMarks {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface ReloaderReport {
+  readonly workloads: readonly ReloaderWorkload[];
+  readonly sources: readonly MarkedSource[];
+  readonly unseen: readonly Unseen[];
+}
+
+/** Argo's own kind of Deployment, which Reloader restarts too. */
+const rolloutType: ResourceType = {
+  group: "argoproj.io",
+  version: "v1alpha1",
+  plural: "rollouts",
+  kind: "Rollout",
+  namespaced: true,
+};
+
+/** One list for each kind, of one namespace or of all; of Secrets and ConfigMaps metadata alone. */
+export async function reportReloader(kube: Kube, namespace: string | undefined): Promise<ReloaderReport> {
+  const unseen: Unseen[] = [];
+  const within = namespace === undefined ? {} : { namespace };
+  const candidates: Candidate[] = [];
+  for (const type of [...workloadKinds.map((kind) => kind.type), jobType, rolloutType]) {
+    const objects = await listSeen(kube, type, within, unseen);
+    candidates.push(...objects.filter((object) => isOnItsOwn(type, object)).map((object) => candidateOf(type, object)));
+  }
+  const sources = [
+    ...(await sourcesOf(kube, secretType, { ...within, fieldSelector: "type!=helm.sh/release.v1" }, unseen)),
+    ...(await sourcesOf(kube, configMapType, within, unseen)),
+  ];
+  const byNamespace = Map.groupBy(sources, (source) => source.namespace);
+  const workloads = candidates.flatMap((candidate) => {
+    const around = byNamespace.get(candidate.object.metadata.namespace ?? "") ?? [];
+    return readReloaderWorkload(candidate, new Map(around.map((source) => [idOf(source), source]))) ?? [];
+  });
+  return {
+    workloads: workloads.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
+    sources: sources.filter(({ isMatched, isIgnored }) => isMatched || isIgnored),
+    unseen,
+  };
+}
+
+/** The ReplicaSet of a Deployment and the Job of a CronJob bear what their maker bears. */
+const isOnItsOwn = ({ kind }: ResourceType, { metadata }: KubeObject): boolean =>
+  (kind !== "ReplicaSet" && kind !== "Job") || controllerOf(metadata) === undefined;
+
+const placeOf = ({ kindName, ...ref }: ReloaderWorkload): string => `${keyOf(ref)} ${kindName}`;
+
+const idOf = ({ kind, name }: MarkedSource): SourceId => `${kind === "Secret" ? "secret" : "configmap"}/${name}`;
+
+/** Jobs and Rollouts have their pod template where Deployments have it. */
+function candidateOf(type: ResourceType, object: KubeObject): Candidate {
+  const { templateOf } = kindOf(type.kind) ?? (workloadKinds[0] as (typeof workloadKinds)[number]);
+  return { kindName: type.kind, object, template: templateOf(object) };
+}
+
+async function sourcesOf(
+  kube: Kube,
+  type: ResourceType,
+  selection: { readonly namespace?: string; readonly fieldSelector?: string },
+  unseen: Unseen[],
+): Promise<readonly MarkedSource[]> {
+  const objects = await listSeen(kube, type, { ...selection, metadataOnly: true }, unseen);
+  return objects.map(({ metadata: { namespace = "", name, annotations } }) => ({
+    kind: type.kind,
+    namespace,
+    name,
+    ...sourceMarksOf(annotationsOf(annotations), { reloader: true }),
+  }));
+}

@@ -1,0 +1,41 @@
+import { type Consumer, hasMoved } from "../consumers/consumer.ts";
+import { rolloutWords, runsOnWords } from "../consumers/consumer-words.ts";
+import { nameOf } from "../resources/managed-resource.ts";
+import type { StatusReport } from "./status-report.ts";
+
+/**
+ * Where the consumers of published Secrets stand: how many have moved on to what is published, and a line for each that has
+ * not. Without `isWide` only where one has not.
+ */
+export function consumerLines(reports: readonly StatusReport[], isWide: boolean): readonly string[] {
+  return reports.flatMap(({ resource, consumers = [] }) => {
+    const followed = consumers.filter(({ notWaitedFor }) => notWaitedFor === undefined);
+    const behind = followed.filter((consumer) => hasMoved(consumer) === false);
+    if (followed.length === 0 || (behind.length === 0 && !isWide)) return [];
+    return [
+      `  ${nameOf(resource)}  ${summaryOf(followed)}`,
+      ...behind.map((consumer) => `    ${placeOf(consumer)}  ${standingOf(consumer)}`),
+    ];
+  });
+}
+
+/** `2 of 3 consumers have moved`. */
+function summaryOf(followed: readonly Consumer[]): string {
+  const moved = followed.filter((consumer) => hasMoved(consumer) === true).length;
+  const untold = followed.filter((consumer) => hasMoved(consumer) === undefined).length;
+  const verb = moved === 1 && followed.length === 1 ? "has" : "have";
+  const unit = followed.length === 1 ? "consumer" : "consumers";
+  return `${moved} of ${followed.length} ${unit} ${verb} moved${untold > 0 ? `, ${untold} cannot be told` : ""}`;
+}
+
+const placeOf = ({ workload: { kindName, namespace, name } }: Consumer): string => `${kindName} ${namespace}/${name}`;
+
+/** How far it has come, and what keeps it. */
+function standingOf(consumer: Consumer): string {
+  const { rollout, change } = consumer;
+  return [
+    ...(rollout?.isComplete === false ? [rolloutWords(consumer)] : []),
+    `runs on ${runsOnWords(consumer)}`,
+    ...(change.does === "nothing" ? [change.words] : []),
+  ].join("; ");
+}

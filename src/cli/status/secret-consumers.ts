@@ -1,0 +1,73 @@
+import type { KubeObject } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import { PUBLISHED_SELECTOR, secretType } from "../../publish/secret-publisher.ts";
+import { consumersOf } from "../consumers/consumer.ts";
+import { lookAround, type Neighbourhood } from "../consumers/neighbourhood.ts";
+import { viewOf } from "../consumers/source-view.ts";
+import { listSeen, type Unseen } from "../resources/list-all.ts";
+import type { StatusReport } from "./status-report.ts";
+
+/** A namespace with Secrets of ours, and what runs in it. */
+interface Surroundings {
+  readonly around: Neighbourhood;
+  readonly secrets: ReadonlyMap<string, KubeObject>;
+  readonly unseen: readonly Unseen[];
+}
+
+export interface ReportsWithConsumers {
+  readonly reports: readonly StatusReport[];
+  /** What could not be looked at, in words. */
+  readonly hints: readonly string[];
+}
+
+/**
+ * Adds to each report who uses its Secret. One list for each kind in each namespace, however many Secrets there are in it,
+ * and of those metadata alone.
+ */
+export async function withConsumers(
+  kube: Kube,
+  reports: readonly StatusReport[],
+  now: number,
+): Promise<ReportsWithConsumers> {
+  const places = new Map<string, Surroundings>();
+  for (const namespace of new Set(reports.flatMap(({ secret }) => (secret ? [addressOf(secret).namespace] : [])))) {
+    places.set(namespace, await lookAt(kube, namespace));
+  }
+  const hints = [...places].flatMap(([namespace, { unseen }]) => {
+    const what = [...new Set(unseen.map((one) => one.what))];
+    if (what.length === 0) return [];
+    return [
+      `who uses the Secrets of ${namespace} is not shown whole: you may not list ${what.sort().join(", ")} there`,
+    ];
+  });
+  return { reports: reports.map((report) => withOwn(report, places, now)), hints };
+}
+
+async function lookAt(kube: Kube, namespace: string): Promise<Surroundings> {
+  const unseen: Unseen[] = [];
+  const selection = { namespace, labelSelector: PUBLISHED_SELECTOR, metadataOnly: true };
+  const [around, secrets] = await Promise.all([
+    lookAround(kube, namespace),
+    listSeen(kube, secretType, selection, unseen),
+  ]);
+  return {
+    around,
+    secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
+    unseen: [...unseen, ...around.unseen],
+  };
+}
+
+function withOwn(report: StatusReport, places: ReadonlyMap<string, Surroundings>, now: number): StatusReport {
+  if (report.secret === undefined) return report;
+  const { namespace, name } = addressOf(report.secret);
+  const place = places.get(namespace);
+  if (!place) return report;
+  const view = viewOf(`secret/${name}`, place.secrets.get(name), now);
+  return { ...report, consumers: consumersOf(view, place.around) };
+}
+
+/** As `keyOf` has written it. */
+function addressOf(secret: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = "", name = ""] = secret.split("/");
+  return { namespace, name };
+}

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type UpPlaces, upBanner } from "./up-banner.ts";
+
+const places: UpPlaces = {
+  api: "https://127.0.0.1:1",
+  kubeconfig: "/tmp/my folder/kubeconfig",
+  sandbox: "http://127.0.0.1:2",
+  cloudFoundry: "http://127.0.0.1:3",
+  metrics: undefined,
+  folder: undefined,
+  hasExamples: true,
+  hasOperator: true,
+  program: "keyturn",
+};
+
+test("where no operator runs, the whole command that runs one is printed, at the pace of the examples", () => {
+  const command = "keyturn operator --kubeconfig '/tmp/my folder/kubeconfig' --min-frequency 5s";
+  assert.ok(upBanner({ ...places, hasOperator: false }).includes(`  operator    none; to run one: ${command}\n`));
+  assert.doesNotMatch(upBanner(places), /min-frequency/);
+});
+
+test("an outage to try is there for each of the sandboxes", () => {
+  for (const url of [places.sandbox, places.cloudFoundry]) {
+    assert.ok(upBanner(places).includes(`curl -X PATCH ${url}/sandbox/switches -d '{"outage":"unavailable"}'`), url);
+    assert.ok(upBanner(places).includes(`curl -X DELETE ${url}/sandbox/switches`), url);
+  }
+});

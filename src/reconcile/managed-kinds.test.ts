@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { apiVersionOf, type KubeObject } from "../kube/objects.ts";
+import type { ManagedKind } from "./managed/managed-kind.ts";
+import { managedKinds } from "./managed-kinds.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** Where each kind has its rotation, and what else its spec needs. */
+const SPECS: Readonly<Record<string, { readonly field: string; readonly specOf: (rotation: object) => object }>> = {
+  ServiceBinding: {
+    field: "spec.rotation",
+    specOf: (rotation) => ({ rotation, forProvider: { name: "db", serviceInstanceId: "i" } }),
+  },
+  ServiceCredentialBinding: {
+    field: "spec.forProvider.rotation",
+    specOf: (rotation) => ({ forProvider: { name: "db", serviceInstance: "i", rotation } }),
+  },
+  RotatingCredentialBinding: {
+    field: "spec.rotation",
+    specOf: (rotation) => ({ rotation, forProvider: { serviceInstance: "i" } }),
+  },
+  RotatingResource: {
+    field: "spec.rotation",
+    specOf: (rotation) => ({
+      rotation,
+      rotationClassName: "certificates",
+      serviceAccountName: "rotator",
+      template: { apiVersion: "cert-manager.io/v1", kind: "Certificate", spec: { secretName: "{{ name }}" } },
+      writeConnectionSecretToRef: { name: "tls" },
+    }),
+  },
+};
+
+function objectOf({ type }: ManagedKind, rotation: object, annotations: Readonly<Record<string, string>>): KubeObject {
+  const namespace = type.namespaced ? { namespace: "shop" } : {};
+  const spec = SPECS[type.kind]?.specOf({ ttl: "14d", frequency: "12d", ...rotation });
+  return { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name: "db", ...namespace, annotations }, spec };
+}
+
+for (const kind of managedKinds) {
+  test(`${kind.type.kind}: retired keys wait for consumers where its rotation, or an annotation, says so`, () => {
+    const { field } = SPECS[kind.type.kind] ?? assert.fail("no spec for this kind");
+    const read = (rotation: object, annotations: Readonly<Record<string, string>> = {}) => {
+      const { policy, revokeField } = kind.readSpec(objectOf(kind, rotation, annotations));
+      return [policy.maxHoldMs, revokeField];
+    };
+    const annotations = { "keyturn.dev/revoke": "AfterConsumers", "keyturn.dev/max-hold": "2h" };
+    assert.deepEqual(read({}), [undefined, undefined]);
+    assert.deepEqual(read({ revoke: "AfterConsumers", maxHold: "1h" }), [HOUR_MS, `${field}.revoke`]);
+    assert.deepEqual(read({}, annotations), [2 * HOUR_MS, "metadata.annotations[keyturn.dev/revoke]"]);
+    assert.deepEqual(read({ revoke: "AtDeletionDate" }, annotations), [undefined, undefined]);
+  });
+}

@@ -1,0 +1,56 @@
+import type { SecretAddress } from "../../publish/secret-publisher.ts";
+import { SpecProblem } from "./spec-problem.ts";
+
+/**
+ * Who still uses keys that were replaced: the port to whoever knows. Must not: be asked for a key that is published
+ * nowhere but where it belongs; that is the active one.
+ */
+export interface Consumers {
+  /**
+   * By the id of each key: those who have not moved on from it, each workload once; none where all have. Live. Throws where
+   * that cannot be told now.
+   */
+  behind(question: ConsumersQuestion, signal: AbortSignal): Promise<ReadonlyMap<string, readonly ConsumerBehind[]>>;
+}
+
+export interface ConsumersQuestion {
+  /** Where the keys were published: the Secret of now, and those that were left. */
+  readonly secrets: readonly SecretAddress[];
+  readonly keys: readonly ReplacedKey[];
+}
+
+export interface ReplacedKey {
+  readonly id: string;
+  /** When the Secret stopped holding it, by our clock. */
+  readonly replacedAt: number;
+  /** No other one was replaced later: what the Secret holds now took its place. */
+  readonly isLast: boolean;
+}
+
+export interface ConsumerBehind {
+  /** `Deployment shop/web`. */
+  readonly workload: string;
+  /** How many of its pods. */
+  readonly pods: number;
+}
+
+/** More than these are counted, not named. */
+const MOST_NAMED = 5;
+
+/** Who holds a key, in words that stay the same as long as they are the same; undefined: nobody. */
+export function heldForWords(workloads: readonly string[]): string | undefined {
+  const sorted = [...new Set(workloads)].sort();
+  if (sorted.length === 0) return undefined;
+  const more = sorted.length - MOST_NAMED;
+  return more > 0 ? `${sorted.slice(0, MOST_NAMED).join(", ")} and ${more} more` : sorted.join(", ");
+}
+
+/** The same as a sentence: `Deployment shop/web has not moved`. */
+export const notMoved = (heldFor: string): string => `${heldFor} ${heldFor.includes(", ") ? "have" : "has"} not moved`;
+
+/** Nobody can tell who uses a key, and a promise that nobody can keep is not followed by halves. */
+export const restartsAreOff = (revokeField: string): SpecProblem =>
+  new SpecProblem(
+    revokeField,
+    "AfterConsumers needs the restart controller, which is off: switch it on (--controllers of the operator), or choose AtDeletionDate; until then nothing is rotated or deleted",
+  );

@@ -1,0 +1,206 @@
+import type { Delta, ResourceCache } from "../../kube/resource-cache.ts";
+import { EventRecorder } from "../../report/event-recorder.ts";
+import type { SourceKind } from "../../restart/model.ts";
+import type { SourceMarks } from "../../restart/opt-in.ts";
+import { podStatusType, workloadKinds } from "../../restart/workload-kinds.ts";
+import type { Controller, ControllerContext, Source, Watch } from "../../runtime/controller.ts";
+import type { Reconcile } from "../../runtime/workers.ts";
+import { type ClusterIdentity, onceIdentified } from "../cluster-identity.ts";
+import type { ControllerSettings } from "../controller-settings.ts";
+import { BareReplicaSets } from "./bare-replica-sets.ts";
+import { BareWorkloads } from "./bare-workloads.ts";
+import { ClassReader } from "./class-reader.ts";
+import { OwnerWalk } from "./owner-walk.ts";
+import { PodStatuses } from "./pod-statuses.ts";
+import { RestartCaches } from "./restart-caches.ts";
+import { RestartMemory } from "./restart-memory.ts";
+import { RestartReconciler } from "./restart-reconcile.ts";
+import { RestartReporter } from "./restart-reporter.ts";
+import { type BareRecord, createRestartSources, type PodStatusRecord, type RestartSources } from "./restart-sources.ts";
+import { RestartWriter } from "./restart-writer.ts";
+import { Slots } from "./slots.ts";
+import { SourceReader, type SourceReaderOptions } from "./source-reader.ts";
+import { SourceStates } from "./source-states.ts";
+import { readWorkloadKey } from "./workload-key.ts";
+import { isRolling, type WorkloadReader, type WorkloadRecord } from "./workload-record.ts";
+
+export const RESTART = "restart";
+
+/** What the watches ask while they are at work; there once the caches are. */
+interface Parts {
+  readonly caches: RestartCaches;
+  readonly slots: Slots;
+  readonly memory: RestartMemory;
+  /** There once the identity of the cluster is known: digests need its key. */
+  podStatuses?: PodStatuses;
+}
+
+/**
+ * Restarts workloads when what they use has changed. Its keys are `Kind/namespace/name`, and each namespace is a lane, so
+ * that a change which concerns hundreds in one keeps nobody waiting in another. Must not: look at workloads that have not
+ * opted in.
+ */
+export function createRestartController(settings: ControllerSettings): Controller {
+  const sources = createRestartSources(settings.restart);
+  settings.knowledge?.watches([...sources.workloads.values()]);
+  let parts: Parts | undefined;
+  const watches = createWatches(sources, () => parts);
+  return {
+    name: RESTART,
+    watches: [
+      ...watches.workloads.values(),
+      watches.replicaSets,
+      watches.pods,
+      watches.secrets,
+      watches.configMaps,
+      watches.podStatuses,
+      watches.namespaces,
+    ],
+    laneOf: (key) => readWorkloadKey(key).namespace,
+    createReconcile: (context) => {
+      const { restart, restartMetrics } = settings;
+      const caches = cachesOf(watches, sources.reader, context);
+      const memory = new RestartMemory();
+      const slots = new Slots({ clock: context.clock, caches, ...restart });
+      parts = { caches, memory, slots };
+      settings.knowledge?.fill(caches);
+      restartMetrics?.addProbe(
+        {
+          stopped: () => caches.stopped(),
+          waiting: (reason) => memory.waiting(reason),
+          rolloutsUnderWay: () => slots.underWay,
+        },
+        workloadKinds.map(({ type }) => type.kind),
+      );
+      const assembly = { settings, sources, context, parts };
+      return onceIdentified({ ...context, namespace: settings.namespace }, (identity) => assemble(assembly, identity));
+    },
+  };
+}
+
+interface Watches {
+  readonly workloads: ReadonlyMap<string, Watch<WorkloadRecord>>;
+  readonly replicaSets: Watch<BareRecord>;
+  readonly pods: Watch<BareRecord>;
+  readonly secrets: Watch<SourceMarks>;
+  readonly configMaps: Watch<SourceMarks>;
+  readonly podStatuses: Watch<PodStatusRecord>;
+  readonly namespaces: Watch<number>;
+}
+
+function createWatches(sources: RestartSources, parts: () => Parts | undefined): Watches {
+  const own =
+    (kind: string) =>
+    ({ key }: Delta<unknown>): readonly string[] => [`${kind}/${key}`];
+  return {
+    workloads: new Map(
+      Array.from(sources.workloads, ([kind, source]) => [kind, workloadWatch(kind, source, parts)] as const),
+    ),
+    replicaSets: { source: sources.replicaSets, keysOf: own("ReplicaSet") },
+    pods: { source: sources.pods, keysOf: own("Pod") },
+    secrets: usedWatch("secret", sources.secrets, parts),
+    configMaps: usedWatch("configmap", sources.configMaps, parts),
+    podStatuses: {
+      source: sources.podStatuses,
+      // Whether it is news cannot be told yet; whoever is given the key looks first.
+      keysOf: (delta) => parts()?.podStatuses?.keysOf(delta) ?? [`${podStatusType.kind}/${delta.key}`],
+    },
+    // A cap that was lifted lets those begin that wait.
+    namespaces: { source: sources.namespaces, keysOf: () => parts()?.slots.admitted() ?? [] },
+  };
+}
+
+const workloadWatch = (
+  kind: string,
+  source: Source<WorkloadRecord>,
+  parts: () => Parts | undefined,
+): Watch<WorkloadRecord> => ({
+  source,
+  // A rollout that is over makes room for those who wait.
+  keysOf: (delta) => [`${kind}/${delta.key}`, ...(isEndOfRollout(delta) ? (parts()?.slots.admitted() ?? []) : [])],
+  isWish: (delta) => delta.type !== "updated" || isOtherWish(delta.old.record, delta.entry.record),
+});
+
+/** By the status alone, and by what we write down ourselves, nobody asks for anything. */
+const isOtherWish = (old: WorkloadRecord, now: WorkloadRecord): boolean =>
+  old.optIn !== now.optIn || old.pace !== now.pace || old.uses !== now.uses || old.stopped !== now.stopped;
+
+const isEndOfRollout = (delta: Delta<WorkloadRecord>): boolean =>
+  delta.type !== "added" && isRolling(delta.old.record) && (delta.type === "deleted" || !isRolling(delta.entry.record));
+
+const usedWatch = (
+  kind: SourceKind,
+  source: Source<SourceMarks>,
+  parts: () => Parts | undefined,
+): Watch<SourceMarks> => ({
+  source,
+  keysOf: ({ key }) => {
+    const slash = key.indexOf("/");
+    return parts()?.caches.usersOf(key.slice(0, slash), `${kind}/${key.slice(slash + 1)}`) ?? [];
+  },
+});
+
+function cachesOf(watches: Watches, reader: WorkloadReader, { cacheOf, isFresh }: ControllerContext): RestartCaches {
+  const workloads = new Map<string, ResourceCache<WorkloadRecord>>();
+  for (const [kind, watch] of watches.workloads) workloads.set(kind, cacheOf(watch));
+  return new RestartCaches({
+    workloads,
+    replicaSets: cacheOf(watches.replicaSets),
+    pods: cacheOf(watches.pods),
+    secrets: cacheOf(watches.secrets),
+    configMaps: cacheOf(watches.configMaps),
+    podStatuses: cacheOf(watches.podStatuses),
+    namespaces: cacheOf(watches.namespaces),
+    reader,
+    isFresh,
+  });
+}
+
+interface Assembly {
+  readonly settings: ControllerSettings;
+  readonly sources: RestartSources;
+  readonly context: ControllerContext;
+  readonly parts: Parts;
+}
+
+function assemble({ settings, sources, context, parts }: Assembly, { fingerprinter }: ClusterIdentity): Reconcile {
+  const { kube, clock, logger, enqueue } = context;
+  const { caches, slots, memory } = parts;
+  const { reader } = sources;
+  const { instance, restart, restartMetrics: metrics } = settings;
+  const events = new EventRecorder({ kube, clock, logger, reporter: { controller: RESTART, instance } });
+  const reporter = new RestartReporter({ events, metrics });
+  const writer = new RestartWriter(kube, caches);
+  const owners = new OwnerWalk(kube);
+  const bare = new BareWorkloads({ kube, caches, reader });
+  const isKnown: SourceReaderOptions["isKnown"] = (namespace, source) => caches.source(namespace, source) !== undefined;
+  const states = new SourceStates({
+    caches,
+    fingerprinter,
+    sources: new SourceReader({ kube, clock, fingerprinter, reloader: restart.reloader, isKnown }),
+    classes: new ClassReader({ kube, clock, fingerprinter, owners }),
+  });
+  const onDone = (key: string): void => {
+    slots.giveBack(key);
+    for (const admitted of slots.admitted()) enqueue(admitted);
+  };
+  const replicaSets = new BareReplicaSets({ kube, clock, writer, replicasOf: (key) => bare.replicasOf(key), onDone });
+  const reconciler = new RestartReconciler({
+    kube,
+    clock,
+    caches,
+    reader,
+    states,
+    bare,
+    replicaSets,
+    writer,
+    slots,
+    memory,
+    reporter,
+  });
+  const isNewsTo: SourceStates["isNewsTo"] = (record, status) => states.isNewsTo(record, status);
+  const podStatuses = new PodStatuses({ kube, caches, owners, reader, reporter, enqueue, isNewsTo });
+  parts.podStatuses = podStatuses;
+  return (key, signal) =>
+    key.startsWith(`${podStatusType.kind}/`) ? podStatuses.reconcile(key, signal) : reconciler.reconcile(key, signal);
+}

@@ -1,0 +1,57 @@
+import type { RestartWait } from "../../report/restart-metrics.ts";
+
+/** What this process remembers of workloads; losing it costs a little more waiting and a second event, nothing else. */
+export class RestartMemory {
+  readonly #changes = new Map<string, { readonly uid: string; readonly seenAt: number }>();
+  readonly #waits = new Map<string, RestartWait>();
+  /** By UID, so that a workload whose state is reverted again and again is still counted. */
+  readonly #restarts = new Map<string, readonly number[]>();
+
+  /** When the change that is still to be rolled out was first seen. */
+  changeSeenAt(key: string, uid: string): number | undefined {
+    const change = this.#changes.get(key);
+    return change?.uid === uid ? change.seenAt : undefined;
+  }
+
+  noteChange(key: string, uid: string, at: number): void {
+    if (this.changeSeenAt(key, uid) === undefined) this.#changes.set(key, { uid, seenAt: at });
+  }
+
+  noteWait(key: string, reason: RestartWait): void {
+    this.#waits.set(key, reason);
+  }
+
+  waiting(reason: RestartWait): number {
+    let count = 0;
+    for (const one of this.#waits.values()) if (one === reason) count++;
+    return count;
+  }
+
+  /** Nothing is to be rolled out any more. */
+  settle(key: string): void {
+    this.#changes.delete(key);
+    this.#waits.delete(key);
+  }
+
+  restartsOf(uid: string): readonly number[] {
+    return this.#restarts.get(uid) ?? [];
+  }
+
+  noteRestart(uid: string, at: number): void {
+    this.#restarts.set(uid, [...this.restartsOf(uid).filter((one) => at - one < HOUR_MS), at]);
+    if (this.#restarts.size > MOST_COUNTED) this.#forgetOld(at);
+  }
+
+  forgetRestarts(uid: string): void {
+    this.#restarts.delete(uid);
+  }
+
+  #forgetOld(now: number): void {
+    for (const [uid, restarts] of this.#restarts) {
+      if (now - (restarts.at(-1) ?? 0) >= HOUR_MS) this.#restarts.delete(uid);
+    }
+  }
+}
+
+const HOUR_MS = 3_600_000;
+const MOST_COUNTED = 10_000;

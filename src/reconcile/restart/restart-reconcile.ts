@@ -1,0 +1,265 @@
+import type { Clock } from "../../base/clock.ts";
+import { backoff, InvalidValue, KeyturnError, messageOf } from "../../base/errors.ts";
+import { isOpen, nextOpening } from "../../engine/windows.ts";
+import { BadRequest, Conflict, Forbidden, Invalid, NotFound } from "../../kube/errors.ts";
+import type { Kube } from "../../kube/port.ts";
+import { decideRestart } from "../../restart/decide-restart.ts";
+import type { RestartDecision, SourceId, SourceState } from "../../restart/model.ts";
+import { kindOf, podType } from "../../restart/workload-kinds.ts";
+import type { Outcome } from "../../runtime/workers.ts";
+import { restartBarePod } from "./bare-pods.ts";
+import type { BareReplicaSets } from "./bare-replica-sets.ts";
+import type { BareWorkloads } from "./bare-workloads.ts";
+import type { RestartCaches, Workload } from "./restart-caches.ts";
+import type { RestartMemory } from "./restart-memory.ts";
+import type { RestartReporter, Subject } from "./restart-reporter.ts";
+import { controllerOf } from "./restart-sources.ts";
+import type { RestartWriter } from "./restart-writer.ts";
+import type { Slots } from "./slots.ts";
+import type { SourceStates, TakenAt } from "./source-states.ts";
+import { readWorkloadKey } from "./workload-key.ts";
+import type { WorkloadReader } from "./workload-record.ts";
+
+export interface RestartReconcilerOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly caches: RestartCaches;
+  readonly reader: WorkloadReader;
+  readonly states: SourceStates;
+  readonly bare: BareWorkloads;
+  readonly replicaSets: BareReplicaSets;
+  readonly writer: RestartWriter;
+  readonly slots: Slots;
+  readonly memory: RestartMemory;
+  readonly reporter: RestartReporter;
+}
+
+/** By the server, by one of its policies, or because it would not fit. */
+const REFUSALS = [Invalid, Forbidden, BadRequest, InvalidValue];
+
+const OVER: Outcome = { kind: "settled", isOver: true };
+const SETTLED: Outcome = { kind: "settled" };
+/** Who waits for a slot is told when one is given back; this is for what nobody tells. */
+const SLOT_LOOK_MS = 30_000;
+/** The watch brings what we wrote; this is for a watch that does not. */
+const OWN_WRITE_LOOK_MS = 1000;
+const CONFLICTS = 3;
+
+/**
+ * One workload: its state from the cache, and what is known of its sources says whether there is anything to do; if so, the
+ * sources are read live, a decision is taken, and one write does it. Must not: write anything but what was decided on the
+ * version that was taken in hand.
+ */
+export class RestartReconciler {
+  readonly #options: RestartReconcilerOptions;
+
+  constructor(options: RestartReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+    const { caches, clock } = this.#options;
+    if (!caches.isCurrent(key)) return { kind: "recheck", at: clock.now() + OWN_WRITE_LOOK_MS };
+    let workload = await this.#take(key, signal);
+    for (let conflicts = 0; ; conflicts++) {
+      if (!workload) return this.#forget(key);
+      try {
+        return await this.#attempt(workload, signal);
+      } catch (error) {
+        if (error instanceof NotFound) return this.#forget(key);
+        if (!(error instanceof Conflict) || conflicts >= CONFLICTS) throw this.#explained(workload, error, signal);
+        workload = await this.#takeLive(key, signal);
+      }
+    }
+  }
+
+  async #take(key: string, signal: AbortSignal): Promise<Workload | undefined> {
+    const { caches, bare } = this.#options;
+    return isBare(key) ? bare.take(key, signal) : caches.workload(key);
+  }
+
+  /** Somebody wrote first: the cache has not seen it yet. */
+  async #takeLive(key: string, signal: AbortSignal): Promise<Workload | undefined> {
+    const { kube, reader, bare } = this.#options;
+    const { kind: name, namespace, name: objectName } = readWorkloadKey(key);
+    const kind = kindOf(name);
+    try {
+      const object = await kube.get(kind?.type ?? podType, { namespace, name: objectName }, { signal });
+      if (isBare(key)) return bare.of(key, object);
+      const record = kind && reader.workload(kind, object);
+      return record && { key, kind, metadata: object.metadata, record };
+    } catch (error) {
+      if (error instanceof NotFound) return undefined;
+      throw error;
+    }
+  }
+
+  async #attempt(workload: Workload, signal: AbortSignal): Promise<Outcome> {
+    const { states, slots, reporter } = this.#options;
+    const { key, record } = workload;
+    const takenAt = states.takenNow();
+    reporter.invalidAnnotation(subjectOf(workload), record.problems, signal);
+    if (!record.optIn.isIn || record.isDeleting) return this.#forget(key);
+    if (this.#isOthers(workload, signal)) return SETTLED;
+    const cached = states.cached(workload);
+    const expected = cached && this.#decide(workload, cached, !needsSlot(workload) || slots.isFree(key));
+    if (expected?.kind === "settled" || expected?.kind === "wait") return this.#rest(workload, expected, signal);
+    return this.#actLive(workload, takenAt, signal);
+  }
+
+  async #actLive(workload: Workload, takenAt: TakenAt, signal: AbortSignal): Promise<Outcome> {
+    const { states, slots } = this.#options;
+    const { key } = workload;
+    const sources = await states.live(workload, takenAt, signal);
+    const hasSlot = !needsSlot(workload) || slots.take(key);
+    try {
+      const decision = this.#decide(workload, sources, hasSlot);
+      if (decision.kind === "settled" || decision.kind === "wait") return await this.#rest(workload, decision, signal);
+      return await this.#act(workload, decision, signal);
+    } finally {
+      slots.putBack(key);
+    }
+  }
+
+  #decide(
+    { key, metadata, record }: Workload,
+    sources: ReadonlyMap<SourceId, SourceState>,
+    hasSlot: boolean,
+  ): RestartDecision {
+    const { clock, memory } = this.#options;
+    const { uid = "" } = metadata;
+    const now = clock.now();
+    const { pace, windows } = record.pace;
+    return decideRestart({
+      state: record.state,
+      sources,
+      templateDigests: record.templateDigests,
+      templateRestartedAt: record.templateRestartedAt,
+      pace,
+      now,
+      changeSeenAt: memory.changeSeenAt(key, uid),
+      ownRestartedAt: memory.restartsOf(uid),
+      window: { isOpen: isOpen(windows, now), opensAt: nextOpening(windows, now) },
+      isStopped: record.stopped !== undefined,
+      hasSlot,
+    });
+  }
+
+  async #rest(
+    workload: Workload,
+    decision: Extract<RestartDecision, { readonly kind: "settled" | "wait" }>,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { clock, memory, slots, replicaSets } = this.#options;
+    const { key, metadata, kind } = workload;
+    if (decision.kind === "settled") {
+      memory.settle(key);
+      slots.stopWaiting(key);
+      return kind?.rolls === "byDeletingPods" ? replicaSets.replace(workload, signal) : SETTLED;
+    }
+    const now = clock.now();
+    memory.noteChange(key, metadata.uid ?? "", now);
+    memory.noteWait(key, decision.reason);
+    if (decision.reason === "NoSlot") slots.wait(key);
+    else slots.stopWaiting(key);
+    const at = decision.reason === "NoSlot" ? Math.min(decision.until, now + SLOT_LOOK_MS) : decision.until;
+    return Number.isFinite(at) ? { kind: "recheck", at } : SETTLED;
+  }
+
+  async #act(
+    workload: Workload,
+    decision: Extract<RestartDecision, { readonly kind: "adopt" | "stop" | "roll" }>,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { memory, writer, reporter, slots } = this.#options;
+    const { key, metadata, record } = workload;
+    const { uid = "" } = metadata;
+    if (decision.kind === "roll") return this.#roll(workload, decision, signal);
+    if (decision.kind === "stop") {
+      const words = stopWords(decision.restarts, record.pace.pace.perHour);
+      await writer.note({ state: decision.state, words }, workload, signal);
+      const id = `${decision.state.restartedAt.at(-1)}`;
+      reporter.stopped(subjectOf(workload), words, id, signal);
+    } else {
+      await writer.note({ state: decision.state }, workload, signal);
+      if (decision.isRelease) memory.forgetRestarts(uid);
+    }
+    memory.settle(key);
+    slots.stopWaiting(key);
+    return SETTLED;
+  }
+
+  async #roll(
+    workload: Workload,
+    decision: Extract<RestartDecision, { readonly kind: "roll" }>,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { clock, memory, writer, reporter, slots } = this.#options;
+    const { key, kind, metadata } = workload;
+    const { changed, state } = decision;
+    const restartedAt = clock.now();
+    if (!kind) {
+      const isDeleted = await restartBarePod(workload, changed, this.#options, signal);
+      if (!isDeleted) return SETTLED;
+    } else {
+      await writer.roll(workload, decision, signal);
+      if (needsSlot(workload)) slots.begin(key, kind.rolls === "byDeletingPods");
+    }
+    memory.settle(key);
+    slots.stopWaiting(key);
+    memory.noteRestart(metadata.uid ?? "", restartedAt);
+    const id = `${state.restartedAt.at(-1) ?? restartedAt}`;
+    reporter.restarted(subjectOf(workload), { changed, how: HOW[kind?.rolls ?? "pod"], id }, signal);
+    return SETTLED;
+  }
+
+  /** A pod that somebody makes again in a way that nobody here knows: people are told, and nothing is done. */
+  #isOthers({ key, metadata }: Workload, signal: AbortSignal): boolean {
+    const owner = readWorkloadKey(key).kind === podType.kind ? controllerOf(metadata) : undefined;
+    if (!owner) return false;
+    // A Job is walked up from only when something that its pod has mounted was rotated.
+    if (owner.kind !== "Job")
+      this.#options.reporter.unknownOwner({ type: podType, metadata }, `${owner.kind} ${owner.name}`, signal);
+    return true;
+  }
+
+  #forget(key: string): Outcome {
+    const { memory, slots, bare } = this.#options;
+    memory.settle(key);
+    slots.stopWaiting(key);
+    if (isBare(key)) {
+      bare.forget(key);
+      slots.giveBack(key);
+    }
+    return OVER;
+  }
+
+  /** What a server or its policies refuse is tried again later, and said where people look for it. */
+  #explained(workload: Workload, error: unknown, signal: AbortSignal): unknown {
+    if (!REFUSALS.some((refusal) => error instanceof refusal)) return error;
+    this.#options.reporter.refused(subjectOf(workload), messageOf(error), signal);
+    const message = `the restart of ${workload.key} was refused: ${messageOf(error)}`;
+    return new KeyturnError("RestartRefused", message, { retry: backoff, cause: error });
+  }
+}
+
+const HOW: Readonly<Record<"byItself" | "byDeletingPods" | "never" | "pod", string>> = {
+  byItself: "A rolling restart has begun",
+  byDeletingPods: "Its pods are replaced one by one",
+  never: "The next Jobs will run on it; none was started",
+  pod: "The pod was deleted",
+};
+
+const isBare = (key: string): boolean => key.startsWith("ReplicaSet/") || key.startsWith("Pod/");
+
+/** Where nothing will roll there is nothing to count. */
+const needsSlot = ({ kind, record }: Workload): boolean =>
+  kind !== undefined &&
+  kind.rolls !== "never" &&
+  (kind.rolls !== "byItself" || record.rollout.total > 0 || !record.rollout.isComplete);
+
+const subjectOf = ({ kind, metadata }: Workload): Subject => ({ type: kind?.type ?? podType, metadata });
+
+const stopWords = (restarts: number, perHour: number): string =>
+  `Stopped after ${restarts} restarts within an hour (at most ${perHour}): something keeps changing what this workload uses. ` +
+  "Remove this annotation to let restarts go on.";

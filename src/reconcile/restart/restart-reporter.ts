@@ -1,0 +1,112 @@
+import { apiVersionOf, type KubeObject, type ObjectMeta, type ResourceType } from "../../kube/objects.ts";
+import type { Happening } from "../../report/event-recorder.ts";
+import type { RestartMetrics } from "../../report/restart-metrics.ts";
+import type { SourceId } from "../../restart/model.ts";
+
+export interface RestartReporterOptions {
+  readonly events: { record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> };
+  readonly metrics?: RestartMetrics | undefined;
+}
+
+/** What an event is about. */
+export interface Subject {
+  readonly type: ResourceType;
+  readonly metadata: ObjectMeta;
+}
+
+/** How many tellings are remembered; what was forgotten is told to the server, which knows it. */
+const MOST_TOLD = 10_000;
+
+/** Restarts of many workloads shall not wait for the words about them. */
+const TOLD_AT_A_TIME = 2;
+
+/**
+ * Tells people and metrics what became of workloads. What lasts is told once, not at every look; nobody waits for an event
+ * to be written. Must not: carry anything of a source but its name.
+ */
+export class RestartReporter {
+  readonly #options: RestartReporterOptions;
+  readonly #told = new Set<string>();
+  readonly #toTell: (() => Promise<void>)[] = [];
+  #telling = 0;
+
+  constructor(options: RestartReporterOptions) {
+    this.#options = options;
+  }
+
+  restarted(
+    subject: Subject,
+    what: { readonly changed: readonly SourceId[]; readonly how: string; readonly id: string },
+    signal: AbortSignal,
+  ): void {
+    const { changed, how, id } = what;
+    this.#options.metrics?.restarted(subject.type.kind);
+    const note = `${how}, because this has changed: ${sorted(changed)}.`;
+    this.#record(subject, { type: "Normal", reason: "Restarted", action: "Restart", note, id }, signal);
+  }
+
+  stopped(subject: Subject, words: string, id: string, signal: AbortSignal): void {
+    const what = { type: "Warning", reason: "RestartsStopped", action: "Stop", note: words, id } as const;
+    this.#record(subject, what, signal);
+  }
+
+  /** The pod was asked to be restarted, and nobody would make it again. */
+  nobodyMakesItAgain(subject: Subject, changed: readonly SourceId[], signal: AbortSignal): void {
+    const note =
+      `This has changed: ${sorted(changed)}. No workload makes this pod again, so it runs on as it is; ` +
+      'restartOnChange: "delete" has it deleted.';
+    this.#once(subject, "NobodyMakesItAgain", { action: "Restart", note, id: sorted(changed) }, signal);
+  }
+
+  /** Once for all pods of an owner. */
+  unknownOwner(subject: Subject, owner: string, signal: AbortSignal): void {
+    const note =
+      `This pod is to be restarted when what it uses changes, and it belongs to ${owner}, which cannot be restarted: ` +
+      "Deployments, StatefulSets, DaemonSets, CronJobs and ReplicaSets can.";
+    const what = { action: "Restart", note, id: owner };
+    if (this.#isNews(`${subject.metadata.namespace} UnknownOwner ${owner}`))
+      this.#warn(subject, "UnknownOwner", what, signal);
+  }
+
+  invalidAnnotation(subject: Subject, problems: readonly string[], signal: AbortSignal): void {
+    if (problems.length === 0) return;
+    const note = [...problems].sort().join("; ");
+    this.#once(subject, "InvalidAnnotation", { action: "Read", note, id: note }, signal);
+  }
+
+  /** The server, or an admission policy, does not want the write. */
+  refused(subject: Subject, why: string, signal: AbortSignal): void {
+    const note = `The restart was refused: ${why}`;
+    this.#once(subject, "RestartRefused", { action: "Restart", note, id: note }, signal);
+  }
+
+  #once(subject: Subject, reason: string, what: Pick<Happening, "action" | "note" | "id">, signal: AbortSignal): void {
+    if (this.#isNews(`${subject.metadata.uid} ${reason} ${what.id}`)) this.#warn(subject, reason, what, signal);
+  }
+
+  #isNews(signature: string): boolean {
+    if (this.#told.has(signature)) return false;
+    if (this.#told.size >= MOST_TOLD) this.#told.clear();
+    this.#told.add(signature);
+    return true;
+  }
+
+  #warn(subject: Subject, reason: string, what: Pick<Happening, "action" | "note" | "id">, signal: AbortSignal): void {
+    this.#record(subject, { type: "Warning", reason, ...what }, signal);
+  }
+
+  #record({ type, metadata }: Subject, happening: Happening, signal: AbortSignal): void {
+    const object: KubeObject = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+    this.#toTell.push(() => this.#options.events.record(object, happening, signal));
+    if (this.#telling < TOLD_AT_A_TIME) void this.#tell();
+  }
+
+  /** Events are recorded without throwing. */
+  async #tell(): Promise<void> {
+    this.#telling++;
+    for (let next = this.#toTell.shift(); next; next = this.#toTell.shift()) await next();
+    this.#telling--;
+  }
+}
+
+const sorted = (sources: readonly SourceId[]): string => [...sources].sort().join(", ");

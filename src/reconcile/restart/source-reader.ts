@@ -1,0 +1,104 @@
+import type { Clock } from "../../base/clock.ts";
+import { NotFound } from "../../kube/errors.ts";
+import type { KubeObject } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import type { Fingerprinter } from "../../publish/fingerprint.ts";
+import { secretType } from "../../publish/secret-publisher.ts";
+import { annotationsOf } from "../../restart/annotations.ts";
+import type { SourceId } from "../../restart/model.ts";
+import { type SourceMarks, sourceMarksOf } from "../../restart/opt-in.ts";
+import { dataOf, digestsOf, publishedAtOf, type SourceDigests } from "../../restart/source-digests.ts";
+import { partsOf } from "../../restart/source-id.ts";
+import { configMapType } from "../../restart/workload-kinds.ts";
+import { type ReadMark, SharedReads } from "./shared-reads.ts";
+
+/** What is kept of a version of a Secret or ConfigMap: nothing of its values but keyed digests. */
+export interface Reading {
+  readonly resourceVersion: string;
+  readonly digests: SourceDigests;
+  readonly publishedAt: number;
+  readonly marks: SourceMarks;
+}
+
+export interface SourceReaderOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly fingerprinter: Fingerprinter;
+  readonly reloader: boolean;
+  /** Whether a source is still there, as far as the watches know. */
+  readonly isKnown: (namespace: string, source: SourceId) => boolean;
+}
+
+const READS_AT_A_TIME = 8;
+/** So many more readings than there are sources in use are no reason to look for those that are over. */
+const FIRST_TIDYING = 4096;
+
+/**
+ * Reads Secrets and ConfigMaps live and keeps digests of the last version of each, so that many workloads cost one read of
+ * a change. Values are dropped as soon as their digests are made. Must not: keep, log or hand on a value.
+ */
+export class SourceReader {
+  readonly #options: SourceReaderOptions;
+  readonly #reads = new SharedReads<Reading | undefined>(READS_AT_A_TIME);
+  readonly #readings = new Map<string, Reading>();
+  #tidyAt = FIRST_TIDYING;
+
+  constructor(options: SourceReaderOptions) {
+    this.#options = options;
+  }
+
+  /** To be taken together with the state that a reading is compared with. */
+  mark(): ReadMark {
+    return this.#reads.mark();
+  }
+
+  /** What is known of this very version. */
+  known(namespace: string, source: SourceId, resourceVersion: string): Reading | undefined {
+    const reading = this.#readings.get(`${namespace}/${source}`);
+    return reading?.resourceVersion === resourceVersion ? reading : undefined;
+  }
+
+  /** The source as it is now, by a read that began after the mark; undefined: it is not there. */
+  read(namespace: string, source: SourceId, after: ReadMark, signal: AbortSignal): Promise<Reading | undefined> {
+    return this.#reads.read(`${namespace}/${source}`, after, () => this.#read(namespace, source, signal));
+  }
+
+  async #read(namespace: string, source: SourceId, signal: AbortSignal): Promise<Reading | undefined> {
+    const { kube } = this.#options;
+    const { kind, name } = partsOf(source);
+    const type = kind === "secret" ? secretType : configMapType;
+    try {
+      const object = await kube.get(type, { namespace, name }, { signal });
+      return this.#keep(namespace, source, object);
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      this.#readings.delete(`${namespace}/${source}`);
+      return undefined;
+    }
+  }
+
+  #keep(namespace: string, source: SourceId, object: KubeObject): Reading {
+    const { clock, fingerprinter, reloader } = this.#options;
+    const { resourceVersion = "", annotations } = object.metadata;
+    const known = this.known(namespace, source, resourceVersion);
+    if (known) return known;
+    const reading: Reading = {
+      resourceVersion,
+      digests: digestsOf({ fingerprinter, namespace, source, data: dataOf(object) }),
+      publishedAt: publishedAtOf(object, clock.now()),
+      marks: sourceMarksOf(annotationsOf(annotations), { reloader }),
+    };
+    this.#readings.set(`${namespace}/${source}`, reading);
+    if (this.#readings.size > this.#tidyAt) this.#tidy();
+    return reading;
+  }
+
+  /** Namespaces come and go; what was read of them shall not stay for ever. */
+  #tidy(): void {
+    for (const key of this.#readings.keys()) {
+      const slash = key.indexOf("/");
+      if (!this.#options.isKnown(key.slice(0, slash), key.slice(slash + 1) as SourceId)) this.#readings.delete(key);
+    }
+    this.#tidyAt = Math.max(FIRST_TIDYING, this.#readings.size * 2);
+  }
+}

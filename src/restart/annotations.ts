@@ -1,0 +1,48 @@
+import { recordOf } from "../kube/record.ts";
+
+/** The annotations that restarts read and write, and under which names they are written. Must not: decide what they lead to. */
+export type Annotations = Readonly<Record<string, string>>;
+
+/** Our own prefix; `--restart-prefix` adds others. */
+export const OWN_PREFIX = "keyturn.dev";
+
+/** What is remembered of a workload, on its own metadata. */
+export const STATE_ANNOTATION = "keyturn.dev/restart-state";
+
+/** The breaker's mark, in words; whoever takes it away lets restarts go on. */
+export const STOPPED_ANNOTATION = "keyturn.dev/restart-stopped";
+
+/** On the workload: what its pace is, where it is not the operator's. */
+export const PACE_ANNOTATIONS = {
+  quietPeriod: "keyturn.dev/restart-quiet-period",
+  maxWait: "keyturn.dev/restart-max-wait",
+  minInterval: "keyturn.dev/restart-min-interval",
+  maxPerHour: "keyturn.dev/restart-max-per-hour",
+  window: "keyturn.dev/restart-window",
+} as const;
+
+/** On a Namespace: how many rollouts may be under way in it. */
+export const MAX_ROLLOUTS_ANNOTATION = "keyturn.dev/restart-max-rollouts";
+
+/** Field manager of a roll: the state and the pod template, in one apply. */
+export const ROLL_MANAGER = "keyturn-restart";
+
+/** Field manager of all else: the workload's own metadata alone, so that the pod template stays as it is. */
+export const STATE_MANAGER = "keyturn-restart-state";
+
+/** On the workload or its pod template: whether a change leads to a restart. */
+export const optInAnnotation = (prefix: string): string => `${prefix}/restartOnChange`;
+
+/** On the pod template: what its pods run on. */
+export const digestsAnnotation = (prefix: string): string => `${prefix}/digests`;
+
+/** On the pod template: when the newest of what was rolled out last was published. */
+export const restartedAtAnnotation = (prefix: string): string => `${prefix}/restartedAt`;
+
+/** What can be read of annotations or labels; whatever is no text is left out. */
+export function annotationsOf(value: unknown): Annotations {
+  const entries = Object.entries(recordOf(value)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string",
+  );
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fc } from "../base/properties.fixture.ts";
+import { decideRestart } from "./decide-restart.ts";
+import { ABSENT, type RestartDecision, type RestartSituation, type SourceId, type SourceState } from "./model.ts";
+import { digestOfValue, fingerprinterOf, NOW, stateOf, UNHINDERED } from "./restart.fixture.ts";
+import { digestsText } from "./template-digests.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+const DB = "secret/db";
+const digest = (value: string, source: SourceId = DB): string => digestOfValue(source, value);
+
+/** What a source is: of that value since a while ago; undefined: it is not there. */
+const source = (value: string | undefined, rest: Partial<SourceState> = {}): SourceState => ({
+  digest: value === undefined ? undefined : digest(value),
+  publishedAt: NOW - MINUTE_MS,
+  isOptional: false,
+  ...rest,
+});
+
+const only = (db: SourceState): ReadonlyMap<SourceId, SourceState> => new Map([[DB, db]]);
+
+const SITUATION: RestartSituation = {
+  ...UNHINDERED,
+  state: stateOf({ [DB]: digest("1") }),
+  sources: only(source("1")),
+  pace: { quietMs: 5 * SECOND_MS, longestWaitMs: MINUTE_MS, leastIntervalMs: 0, perHour: 3 },
+};
+
+/** The value is 2 now. */
+const CHANGED: RestartSituation = { ...SITUATION, sources: only(source("2")) };
+
+const digestsIn = (decision: RestartDecision): Readonly<Record<string, string>> | undefined =>
+  "state" in decision
+    ? Object.fromEntries([...decision.state.sources].map(([id, { digest: known }]) => [id, known]))
+    : undefined;
+
+/** The kind, and why or with what. */
+function summary(decision: RestartDecision): string {
+  if (decision.kind === "settled") return `settled ${decision.reason}`;
+  return decision.kind === "wait" ? `wait ${decision.reason} ${(decision.until - NOW) / SECOND_MS}s` : decision.kind;
+}
+
+const ago = (...minutes: readonly number[]): readonly number[] => minutes.map((count) => NOW - count * MINUTE_MS);
+
+test("what is known of a source against what it is", () => {
+  const under = (seed: number): string => digestOfValue(DB, "1", fingerprinterOf(seed));
+  const rows: readonly (readonly [reason: string, known: string | undefined, now: SourceState, expected: string])[] = [
+    ["as it was", digest("1"), source("1"), "settled UpToDate"],
+    ["changed", digest("1"), source("2"), "roll"],
+    ["not known yet", undefined, source("1"), "adopt"],
+    ["known under another key", under(9), source("1"), "adopt"],
+    ["gone: what runs does not change", digest("1"), source(undefined), "settled UpToDate"],
+    ["gone, optional", digest("1"), source(undefined, { isOptional: true }), "settled UpToDate"],
+    ["never there, and pods need it", undefined, source(undefined), "settled UpToDate"],
+    ["never there, and pods do without", undefined, source(undefined, { isOptional: true }), "adopt"],
+    ["came, and pods did without", ABSENT, source("1", { isOptional: true }), "roll"],
+    ["came, and pods need it by now", ABSENT, source("1"), "adopt"],
+    ["pods have started with it", digest("1"), source("2", { isRunning: true }), "adopt"],
+    ["pods run on what is known", digest("1"), source("1", { isRunning: true }), "settled UpToDate"],
+  ];
+  for (const [reason, known, now, expected] of rows) {
+    const state = known === undefined ? undefined : stateOf({ [DB]: known });
+    const decision = decideRestart({ ...SITUATION, state, sources: only(now) });
+    assert.equal(summary(decision), expected, reason);
+  }
+});
+
+test("what is adopted is what is there; that a needed source is missing is not", () => {
+  const sources = new Map<SourceId, SourceState>([
+    [DB, source("1")],
+    ["secret/missing", source(undefined)],
+    ["configmap/extra", source(undefined, { isOptional: true })],
+  ]);
+  const decision = decideRestart({ ...SITUATION, state: undefined, sources });
+  assert.deepEqual(digestsIn(decision), { [DB]: digest("1"), "configmap/extra": ABSENT });
+});
+
+test("a roll writes everything that is there, since when, and itself among the restarts", () => {
+  const state = stateOf({ [DB]: digest("1"), "secret/gone": digest("x"), "secret/unused": digest("y") });
+  const sources = new Map<SourceId, SourceState>([
+    ["secret/new", source("3", { publishedAt: NOW })],
+    ["secret/gone", source(undefined)],
+    [DB, source("2")],
+  ]);
+  const decision = decideRestart({ ...SITUATION, state, sources });
+  assert.equal(decision.kind, "roll");
+  if (decision.kind !== "roll") return;
+  assert.deepEqual(decision.changed, [DB]);
+  assert.equal(decision.publishedAt, NOW - MINUTE_MS, "of the changed, not of the adopted");
+  assert.deepEqual(digestsIn(decision), { "secret/new": digest("3"), "secret/gone": digest("x"), [DB]: digest("2") });
+  assert.equal(decision.state.sources.get(DB)?.since, NOW - MINUTE_MS);
+  assert.equal(decision.state.sources.get("secret/gone")?.since, NOW, "as it was known");
+  assert.deepEqual(decision.state.restartedAt, [NOW]);
+});
+
+test("what no longer counts is no reason for a write", () => {
+  const state = stateOf({ [DB]: digest("1"), "secret/unused": digest("y") });
+  assert.equal(summary(decideRestart({ ...SITUATION, state })), "settled UpToDate");
+  assert.equal(summary(decideRestart({ ...SITUATION, state: undefined, sources: new Map() })), "settled UpToDate");
+});
+
+test("why a change is not rolled out now, and which reason goes first", () => {
+  const pace = { ...SITUATION.pace, leastIntervalMs: 10 * MINUTE_MS };
+  const justPublished = only(source("2", { publishedAt: NOW - SECOND_MS }));
+  const tired = stateOf({ [DB]: digest("1") }, { restartedAt: ago(30, 20, 15) });
+  const closed = { isOpen: false, opensAt: NOW + 30 * SECOND_MS };
+  const rows: readonly (readonly [reason: string, changes: Partial<RestartSituation>, expected: string])[] = [
+    ["nothing", {}, "roll"],
+    ["restarted not long ago", { pace, ownRestartedAt: ago(4) }, "wait LeastInterval 360s"],
+    [
+      "restarted not long ago, by its state",
+      { pace, state: stateOf({ [DB]: digest("1") }, { restartedAt: ago(90, 9) }), ownRestartedAt: ago(20) },
+      "wait LeastInterval 60s",
+    ],
+    ["restarted in the future", { pace, ownRestartedAt: ago(-5) }, "wait LeastInterval 600s"],
+    ["published just now", { sources: justPublished }, "wait QuietPeriod 4s"],
+    ["published again and again, for long enough", { sources: justPublished, changeSeenAt: NOW - MINUTE_MS }, "roll"],
+    [
+      "published again and again, for nearly long enough",
+      { sources: justPublished, changeSeenAt: NOW - MINUTE_MS + SECOND_MS },
+      "wait QuietPeriod 1s",
+    ],
+    ["published in the future", { sources: only(source("2", { publishedAt: NOW * 2 })) }, "wait QuietPeriod 5s"],
+    [
+      "seen first in the future: the clock has gone back",
+      {
+        sources: justPublished,
+        changeSeenAt: NOW + MINUTE_MS,
+        pace: { ...SITUATION.pace, quietMs: 10 * MINUTE_MS },
+      },
+      "wait QuietPeriod 60s",
+    ],
+    ["outside of the windows", { window: closed }, "wait WindowClosed 30s"],
+    ["no window ever", { window: { isOpen: false, opensAt: undefined } }, "wait WindowClosed Infinitys"],
+    ["too many restarts within the hour", { state: tired }, "stop"],
+    ["too many, by this process", { ownRestartedAt: ago(3, 2, 1) }, "stop"],
+    ["too many, but the last hour began later", { ownRestartedAt: ago(60, 2, 1) }, "roll"],
+    ["nothing is too many", { state: tired, pace: { ...SITUATION.pace, perHour: 0 } }, "roll"],
+    ["no slot", { hasSlot: false }, "wait NoSlot Infinitys"],
+    ["stopped", { isStopped: true }, "settled Stopped"],
+    ["stopped goes before all", { isStopped: true, pace, ownRestartedAt: ago(4), window: closed }, "settled Stopped"],
+    [
+      "the interval goes before quiet",
+      { pace, ownRestartedAt: ago(4), sources: justPublished },
+      "wait LeastInterval 360s",
+    ],
+    ["quiet goes before windows", { sources: justPublished, window: closed }, "wait QuietPeriod 4s"],
+    ["windows go before the breaker", { state: tired, window: closed }, "wait WindowClosed 30s"],
+    ["the breaker goes before slots", { state: tired, hasSlot: false }, "stop"],
+  ];
+  for (const [reason, changes, expected] of rows) {
+    assert.equal(summary(decideRestart({ ...CHANGED, ...changes })), expected, reason);
+  }
+});
+
+test("the breaker leaves what is known as it is, and goes on when its mark is taken away", () => {
+  const state = stateOf({ [DB]: digest("1") }, { restartedAt: ago(30, 20, 15) });
+  const stop = decideRestart({ ...CHANGED, state });
+  assert.equal(stop.kind, "stop");
+  if (stop.kind !== "stop") return;
+  assert.equal(stop.restarts, 3);
+  assert.deepEqual(stop.state, { ...state, isStopped: true });
+  const stopped = { ...CHANGED, state: stop.state };
+  assert.equal(summary(decideRestart({ ...stopped, isStopped: true })), "settled Stopped");
+  const release = decideRestart(stopped);
+  assert.deepEqual(release, {
+    kind: "adopt",
+    state: { ...state, restartedAt: [], isStopped: false },
+    isRelease: true,
+  });
+  assert.equal(summary(decideRestart({ ...CHANGED, state: stateOf({ [DB]: digest("1") }) })), "roll");
+});
+
+test("a workload that somebody stopped still adopts, and is not released by it", () => {
+  const sources = new Map<SourceId, SourceState>([...SITUATION.sources, ["secret/new", source("3")]]);
+  const decision = decideRestart({ ...SITUATION, sources, isStopped: true });
+  assert.partialDeepStrictEqual(decision, { kind: "adopt", isRelease: false, state: { isStopped: false } });
+});
+
+test("a template that says all of it already is not rolled again", () => {
+  const templateDigests = digestsText(new Map([[DB, { digest: digest("2") }]]));
+  const templateRestartedAt = "2026-03-01T11:59:00Z";
+  const said = { ...CHANGED, templateDigests, templateRestartedAt };
+  assert.partialDeepStrictEqual(decideRestart(said), { kind: "adopt", isRelease: false });
+  assert.equal(decideRestart({ ...said, templateDigests: undefined }).kind, "roll");
+  const reason = "an undone rollout brought it back, with the date of an older publication of the same value";
+  assert.equal(decideRestart({ ...said, templateRestartedAt: "2026-02-01T11:59:00Z" }).kind, "roll", reason);
+});
+
+/** One life of a workload: what its sources are, step by step, and a minute between steps. */
+const lifeArbitrary = fc.record({
+  steps: fc.array(
+    fc.record({
+      source: fc.constantFrom<SourceId>("secret/a", "secret/b", "configmap/c"),
+      value: fc.constantFrom(undefined, "1", "2", "3"),
+      hasSlot: fc.boolean(),
+      isOpen: fc.boolean(),
+      minutes: fc.integer({ min: 0, max: 20 }),
+    }),
+    { maxLength: 25 },
+  ),
+  optional: fc.subarray<SourceId>(["secret/a", "secret/b", "configmap/c"]),
+  leastIntervalMs: fc.constantFrom(0, 5 * MINUTE_MS),
+});
+
+type Life = typeof lifeArbitrary extends fc.Arbitrary<infer T> ? T : never;
+
+/** Plays a life, deciding after each step until nothing is left to do, and lets all waits be over at the end. */
+function play({ steps, optional, leastIntervalMs }: Life): {
+  rolls: number;
+  changes: number;
+  situation: RestartSituation;
+} {
+  const pace = { quietMs: 5 * SECOND_MS, longestWaitMs: MINUTE_MS, leastIntervalMs, perHour: 0 };
+  const sources = new Map<SourceId, SourceState>();
+  let situation: RestartSituation = { ...SITUATION, state: undefined, sources, pace };
+  let rolls = 0;
+  let changes = 0;
+  const act = (): void => {
+    for (let turns = 0; turns < 3; turns++) {
+      const decision = decideRestart(situation);
+      assert.deepEqual(decideRestart(situation), decision, "the same situation, the same step");
+      if (decision.kind !== "roll" && decision.kind !== "adopt") return;
+      if (decision.kind === "roll") rolls++;
+      situation = { ...situation, state: decision.state };
+      assert.equal(summary(decideRestart(situation)), "settled UpToDate", "one write settles it");
+    }
+  };
+  for (const { source: id, value, minutes, ...rest } of steps) {
+    const now = situation.now + minutes * MINUTE_MS;
+    const next = value === undefined ? undefined : digest(value, id);
+    if (sources.get(id)?.digest !== next) changes++;
+    sources.set(id, { digest: next, publishedAt: now, isOptional: optional.includes(id) });
+    const window = { isOpen: rest.isOpen, opensAt: now + MINUTE_MS };
+    situation = { ...situation, now, hasSlot: rest.hasSlot, window };
+    act();
+  }
+  const now = situation.now + 60 * MINUTE_MS;
+  situation = { ...situation, now, hasSlot: true, window: { isOpen: true, opensAt: now } };
+  act();
+  return { rolls, changes, situation };
+}
+
+test("whatever happens: no more rolls than changes, and the last value is rolled out when the waits are over", () => {
+  fc.assert(
+    fc.property(lifeArbitrary, (life) => {
+      const { rolls, changes, situation } = play(life);
+      assert.ok(rolls <= changes, `${rolls} rolls of ${changes} changes`);
+      assert.equal(summary(decideRestart(situation)), "settled UpToDate");
+      for (const [id, { digest: now }] of situation.sources) {
+        if (now !== undefined) assert.equal(situation.state?.sources.get(id)?.digest, now, id);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("whatever is not known, nothing rolls", () => {
+  const sourceArbitrary = fc.record({
+    digest: fc.constantFrom(undefined, digest("1"), digest("2")),
+    publishedAt: fc.integer({ min: NOW - MINUTE_MS, max: NOW + MINUTE_MS }),
+    isOptional: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(
+      sourceArbitrary,
+      fc.constantFrom(undefined, digestOfValue(DB, "9", fingerprinterOf(7))),
+      (now, known) => {
+        const state = known === undefined ? undefined : stateOf({ [DB]: known });
+        const decision = decideRestart({ ...SITUATION, state, sources: only(now) });
+        assert.ok(decision.kind === "adopt" || decision.kind === "settled", decision.kind);
+      },
+    ),
+  );
+});
+
+test("every wait is in the future", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: NOW - 2 * MINUTE_MS, max: NOW + 2 * MINUTE_MS }),
+      fc.option(fc.integer({ min: NOW - 2 * MINUTE_MS, max: NOW + 2 * MINUTE_MS }), { nil: undefined }),
+      fc.array(fc.integer({ min: NOW - 5 * MINUTE_MS, max: NOW + MINUTE_MS }), { maxLength: 2 }),
+      (publishedAt, changeSeenAt, ownRestartedAt) => {
+        const pace = { ...SITUATION.pace, leastIntervalMs: MINUTE_MS };
+        const sources = only(source("2", { publishedAt }));
+        const decision = decideRestart({ ...CHANGED, pace, sources, changeSeenAt, ownRestartedAt });
+        assert.ok(decision.kind === "roll" || (decision.kind === "wait" && decision.until > NOW), summary(decision));
+      },
+    ),
+  );
+});

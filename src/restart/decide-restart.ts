@@ -1,0 +1,132 @@
+import { formatInstant } from "../base/instant.ts";
+import {
+  ABSENT,
+  type AppliedSource,
+  type RestartDecision,
+  type RestartSituation,
+  type RestartState,
+  type SourceId,
+  type SourceState,
+} from "./model.ts";
+import { restartsWithinHour, trimmed } from "./restart-state.ts";
+import { compareDigests } from "./source-digests.ts";
+import { digestsText } from "./template-digests.ts";
+
+/**
+ * The one next step for a workload. What is not known is adopted, never rolled out; a change is rolled out once, when
+ * nothing speaks against it any more. Pure: the same situation, the same step. Must not: know Kubernetes.
+ */
+export function decideRestart(situation: RestartSituation): RestartDecision {
+  const { state, isStopped } = situation;
+  if (state?.isStopped === true && !isStopped) return released(state);
+  const { changed, isNews, sources } = compare(situation);
+  const adopted: RestartState = { ...(state ?? NOTHING_KNOWN), sources };
+  if (state === undefined || changed.length === 0) {
+    return isNews ? { kind: "adopt", state: adopted, isRelease: false } : { kind: "settled", reason: "UpToDate" };
+  }
+  const publishedAt = newestOf(changed, situation);
+  // The write would leave the template as it is: whatever it was made for has been rolled out.
+  if (isOnTemplate(sources, publishedAt, situation)) return { kind: "adopt", state: adopted, isRelease: false };
+  if (isStopped) return { kind: "settled", reason: "Stopped" };
+  return obstacle(state, changed, situation) ?? roll(adopted, changed, situation);
+}
+
+const NOTHING_KNOWN: RestartState = { sources: new Map(), restartedAt: [], isStopped: false, replacing: undefined };
+
+/** Whoever takes the mark away has looked after it: the count begins anew. */
+const released = (state: RestartState): RestartDecision => ({
+  kind: "adopt",
+  state: { ...state, isStopped: false, restartedAt: [] },
+  isRelease: true,
+});
+
+interface Comparison {
+  readonly changed: readonly SourceId[];
+  /** Something is worth a write although it has not changed. */
+  readonly isNews: boolean;
+  /** What is known once it is written. */
+  readonly sources: ReadonlyMap<SourceId, AppliedSource>;
+}
+
+/** What is known of sources that no longer count goes with the next write, and is no reason for one. */
+function compare({ state, sources, now }: RestartSituation): Comparison {
+  const changed: SourceId[] = [];
+  const next = new Map<SourceId, AppliedSource>();
+  let isNews = false;
+  for (const [source, current] of sources) {
+    const known = state?.sources.get(source);
+    const verdict = judge(known, current);
+    if (verdict === "changed") changed.push(source);
+    if (verdict === "news") isNews = true;
+    const applied = verdict === "same" ? known : { digest: current.digest ?? ABSENT, since: clamped(current, now) };
+    if (applied !== undefined) next.set(source, applied);
+  }
+  return { changed: changed.sort(), isNews, sources: next };
+}
+
+function judge(known: AppliedSource | undefined, current: SourceState): "same" | "changed" | "news" {
+  // That a source goes does not change what runs, and one that pods need says something only when it comes.
+  if (current.digest === undefined) return known === undefined && current.isOptional ? "news" : "same";
+  if (known === undefined) return "news";
+  const verdict = compareDigests(known.digest, current.digest);
+  if (verdict === "same") return "same";
+  // Pods that need it have started since it was absent, so they have it.
+  const isStarted = current.isRunning === true || (known.digest === ABSENT && !current.isOptional);
+  return verdict === "changed" && !isStarted ? "changed" : "news";
+}
+
+const clamped = ({ publishedAt }: SourceState, now: number): number => Math.min(publishedAt, now);
+
+const newestOf = (changed: readonly SourceId[], { sources, now }: RestartSituation): number =>
+  Math.min(now, Math.max(...changed.map((source) => sources.get(source)?.publishedAt ?? 0)));
+
+function isOnTemplate(
+  sources: ReadonlyMap<SourceId, AppliedSource>,
+  publishedAt: number,
+  { templateDigests, templateRestartedAt }: RestartSituation,
+): boolean {
+  return templateDigests === digestsText(sources) && templateRestartedAt === formatInstant(publishedAt);
+}
+
+/** Why a change is not rolled out now, if anything speaks against it. */
+function obstacle(
+  state: RestartState,
+  changed: readonly SourceId[],
+  situation: RestartSituation,
+): RestartDecision | undefined {
+  const { pace, now, window, hasSlot } = situation;
+  const wait = (reason: Waiting["reason"], until: number): Waiting => ({ kind: "wait", until, reason, changed });
+  const restedAt = lastRestartAt(state, situation) + pace.leastIntervalMs;
+  if (restedAt > now) return wait("LeastInterval", restedAt);
+  const quietAt = quietFrom(changed, situation);
+  if (quietAt > now) return wait("QuietPeriod", quietAt);
+  if (!window.isOpen) return wait("WindowClosed", window.opensAt ?? Number.POSITIVE_INFINITY);
+  const restarts = restartsOf(state, situation);
+  if (pace.perHour > 0 && restarts >= pace.perHour) {
+    return { kind: "stop", state: { ...trimmed(state, now, pace.perHour), isStopped: true }, restarts, changed };
+  }
+  return hasSlot ? undefined : wait("NoSlot", Number.POSITIVE_INFINITY);
+}
+
+type Waiting = Extract<RestartDecision, { readonly kind: "wait" }>;
+
+const lastRestartAt = ({ restartedAt }: RestartState, { ownRestartedAt, now }: RestartSituation): number =>
+  Math.min(now, Math.max(restartedAt.at(-1) ?? Number.NEGATIVE_INFINITY, ...ownRestartedAt));
+
+/** When enough has passed since the last change, or since the first that is still waiting. */
+function quietFrom(changed: readonly SourceId[], situation: RestartSituation): number {
+  const { pace, now, changeSeenAt } = situation;
+  const longestAt = Math.min(changeSeenAt ?? now, now) + pace.longestWaitMs;
+  return Math.min(newestOf(changed, situation) + pace.quietMs, longestAt);
+}
+
+/** Somebody who takes our state away does not reset the count of this process. */
+const restartsOf = ({ restartedAt }: RestartState, { ownRestartedAt, now }: RestartSituation): number =>
+  Math.max(restartsWithinHour(restartedAt, now).length, restartsWithinHour(ownRestartedAt, now).length);
+
+function roll(adopted: RestartState, changed: readonly SourceId[], situation: RestartSituation): RestartDecision {
+  const { now, pace } = situation;
+  const restarted = { ...adopted, restartedAt: [...adopted.restartedAt, now] };
+  const state = trimmed(restarted, now, pace.perHour);
+  return { kind: "roll", state, changed, publishedAt: newestOf(changed, situation) };
+}

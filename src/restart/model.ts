@@ -1,0 +1,128 @@
+/**
+ * What restarts reason about: the sources that a workload uses, what was last rolled out of them, and what is to be done
+ * next. Plain values without behaviour; instants and lengths are milliseconds. Must not: hold a value of a source, only
+ * keyed digests of it.
+ */
+export type SourceKind = "secret" | "configmap" | "class";
+
+/** `secret/NAME`, `configmap/NAME` or `class/NAME` (a SecretProviderClass), in the workload's namespace. */
+export type SourceId = `${SourceKind}/${string}`;
+
+/** That a pod template refers to a source. */
+export interface Use {
+  readonly source: SourceId;
+  /** The keys that are used; undefined: all of them. */
+  readonly keys: readonly string[] | undefined;
+  /** A pod starts without it as well. */
+  readonly isOptional: boolean;
+  /** To pull images only: a pod that runs no longer needs it. */
+  readonly isPullOnly: boolean;
+}
+
+/** What a source is now. */
+export interface SourceState {
+  /** Undefined: the source is not there, or (a class) no pod tells. */
+  readonly digest: string | undefined;
+  /** When it came to be what it is. */
+  readonly publishedAt: number;
+  /** Pods start without it: that it is not there is worth knowing. */
+  readonly isOptional: boolean;
+  /** Pods have started with it: where it differs from what is known it is adopted, never rolled out. */
+  readonly isRunning?: boolean;
+}
+
+/** What was rolled out or adopted of a source. */
+export interface AppliedSource {
+  /** `ABSENT` for a source that was not there. */
+  readonly digest: string;
+  /** When the source came to be that. */
+  readonly since: number;
+}
+
+/** What is remembered of a workload, on the workload itself. */
+export interface RestartState {
+  readonly sources: ReadonlyMap<SourceId, AppliedSource>;
+  /** When it was restarted within the last hour, oldest first; the last one however long ago. */
+  readonly restartedAt: readonly number[];
+  /** The breaker has stopped it. */
+  readonly isStopped: boolean;
+  /** The uid of the pod that is being replaced; bare ReplicaSets alone. */
+  readonly replacing: string | undefined;
+}
+
+/** The digest of a source that is not there. */
+export const ABSENT = "absent";
+
+/** How restarts are spread; the same for every kind of workload. */
+export interface Pace {
+  /** A change is rolled out when nothing has changed for so long … */
+  readonly quietMs: number;
+  /** … or so long after the first change. */
+  readonly longestWaitMs: number;
+  /** No restart sooner than this after the one before. */
+  readonly leastIntervalMs: number;
+  /** More restarts than this within an hour are a fight, and are stopped; 0: nothing is stopped. */
+  readonly perHour: number;
+}
+
+/** A rollout as the workload's own status tells it. */
+export interface Rollout {
+  readonly isComplete: boolean;
+  /** It will not go on by itself: paused, past its deadline, or waiting for somebody to delete pods. */
+  readonly isStuck: boolean;
+  readonly updated: number;
+  readonly total: number;
+}
+
+export interface RestartSituation {
+  /** Undefined: nothing is known of this very object. */
+  readonly state: RestartState | undefined;
+  /** What counts for the workload, as it is now. */
+  readonly sources: ReadonlyMap<SourceId, SourceState>;
+  /** `<prefix>/digests` and `<prefix>/restartedAt` of the pod template. */
+  readonly templateDigests: string | undefined;
+  readonly templateRestartedAt: string | undefined;
+  readonly pace: Pace;
+  readonly now: number;
+  /** When a change that is still to be rolled out was first seen by this process; undefined: just now. */
+  readonly changeSeenAt: number | undefined;
+  /** When this process restarted this very object, whatever has become of the state since. */
+  readonly ownRestartedAt: readonly number[];
+  /** Maintenance windows, seen from now. */
+  readonly window: { readonly isOpen: boolean; readonly opensAt: number | undefined };
+  /** The workload bears `keyturn.dev/restart-stopped`: by the breaker, or by somebody. */
+  readonly isStopped: boolean;
+  /** Another rollout may begin now. */
+  readonly hasSlot: boolean;
+}
+
+export type RestartDecision =
+  | { readonly kind: "settled"; readonly reason: "UpToDate" | "Stopped" }
+  /** Write down what is there as what runs: nobody knows better. */
+  | {
+      readonly kind: "adopt";
+      readonly state: RestartState;
+      /** Somebody has taken the breaker's mark away: what this process counted of restarts is forgotten too. */
+      readonly isRelease: boolean;
+    }
+  | {
+      readonly kind: "wait";
+      /** Infinity where somebody else tells: a slot that is given back. */
+      readonly until: number;
+      readonly reason: "QuietPeriod" | "LeastInterval" | "WindowClosed" | "NoSlot";
+      readonly changed: readonly SourceId[];
+    }
+  /** Too many: say so, and do nothing more. */
+  | {
+      readonly kind: "stop";
+      readonly state: RestartState;
+      readonly restarts: number;
+      readonly changed: readonly SourceId[];
+    }
+  | {
+      readonly kind: "roll";
+      readonly state: RestartState;
+      readonly changed: readonly SourceId[];
+      /** Of the newest of those. */
+      readonly publishedAt: number;
+    };

@@ -1,0 +1,124 @@
+import { type Annotations, OWN_PREFIX, optInAnnotation } from "./annotations.ts";
+import type { SourceId, Use } from "./model.ts";
+import { type ReloaderRules, readReloaderRules, type SourcePattern } from "./reloader-rules.ts";
+import { partsOf } from "./source-id.ts";
+
+/**
+ * Which workloads want to be restarted, and for which of their sources, by their annotations: ours, and Reloader's where
+ * they are asked for. Must not: know whether anything has changed.
+ */
+export interface OptIn {
+  /** False: nothing counts, and `problems` say why somebody may think otherwise. */
+  readonly isIn: boolean;
+  /** Under which the pod template is annotated. */
+  readonly prefix: string;
+  /** A pod that nobody makes again is deleted. */
+  readonly isDelete: boolean;
+  /** Whether a change of the source leads to a restart; `use` is undefined for a source that is not used. */
+  readonly counts: (source: SourceId, use: Use | undefined, marks: SourceMarks) => boolean;
+  /** Sources that count whether they are used or not. */
+  readonly namedSources: readonly SourcePattern[];
+  /** Reloader's pause period: the default of the pace, where no annotation of ours says otherwise. */
+  readonly leastIntervalMs?: number;
+  /** What cannot be understood, in words for an event. */
+  readonly problems: readonly string[];
+}
+
+/** What a source says of itself. */
+export interface SourceMarks {
+  /** For workloads that search. */
+  readonly isMatched: boolean;
+  /** Never leads to a restart. */
+  readonly isIgnored: boolean;
+}
+
+export interface OptInAnnotations {
+  /** Of the workload itself. */
+  readonly own: Annotations;
+  readonly template: Annotations;
+  /** Besides our own, which always counts and goes first. */
+  readonly prefixes: readonly string[];
+  /** Reloader's annotations are read too. */
+  readonly reloader: boolean;
+}
+
+/** What our annotation says; where it says something, Reloader's can only add to a "true". */
+interface Wish {
+  readonly prefix: string;
+  readonly value: "true" | "false" | "delete" | "invalid" | "unsaid";
+}
+
+const NOTHING: readonly never[] = [];
+
+/** Undefined where nothing is said of restarts, or "false". */
+export function readOptIn({ own, template, prefixes, reloader }: OptInAnnotations): OptIn | undefined {
+  const wish = readWish(own, template, [OWN_PREFIX, ...prefixes]);
+  if (wish.value === "false") return undefined;
+  if (wish.value === "invalid") return notIn(wish.prefix, [`${optInAnnotation(wish.prefix)} must be ${VALUES}`]);
+  const isUsedEnough = wish.value !== "unsaid";
+  const rules = reloader ? readReloaderRules(own, template) : undefined;
+  if (rules === undefined) return isUsedEnough ? plainOptIn(wish) : undefined;
+  if (!isUsedEnough && !rules.isIn) return rules.problems.length === 0 ? undefined : notIn(OWN_PREFIX, rules.problems);
+  return {
+    ...plainOptIn(wish),
+    counts: countsByRules(rules, isUsedEnough),
+    namedSources: rules.patterns,
+    ...(rules.pausePeriodMs === undefined ? {} : { leastIntervalMs: rules.pausePeriodMs }),
+    problems: rules.problems,
+  };
+}
+
+const VALUES = '"true", "false" or "delete"';
+
+/** The workload's own annotation wins over the template's, whatever their prefixes. */
+function readWish(own: Annotations, template: Annotations, prefixes: readonly string[]): Wish {
+  for (const annotations of [own, template]) {
+    for (const prefix of prefixes) {
+      const value = annotations[optInAnnotation(prefix)];
+      if (value === undefined) continue;
+      const isKnown = value === "true" || value === "false" || value === "delete";
+      return { prefix, value: isKnown ? value : "invalid" };
+    }
+  }
+  return { prefix: OWN_PREFIX, value: "unsaid" };
+}
+
+const countsIfUsed: OptIn["counts"] = (_, use, { isIgnored }) => !isIgnored && use?.isPullOnly === false;
+
+/** Most workloads say no more than this: they share what it is made of. */
+const plainOptIn = ({ prefix, value }: Wish): OptIn => ({
+  isIn: true,
+  prefix,
+  isDelete: value === "delete",
+  counts: countsIfUsed,
+  namedSources: NOTHING,
+  problems: NOTHING,
+});
+
+const notIn = (prefix: string, problems: readonly string[]): OptIn => ({
+  isIn: false,
+  prefix,
+  isDelete: false,
+  counts: () => false,
+  namedSources: NOTHING,
+  problems,
+});
+
+function countsByRules(rules: ReloaderRules, isUsedEnough: boolean): OptIn["counts"] {
+  return (source, use, marks) => {
+    const { kind, name } = partsOf(source);
+    const { isAuto, isSearch, patterns, excluded } = rules.byKind[kind];
+    if (marks.isIgnored || excluded.has(name)) return false;
+    if (patterns.some(({ matches }) => matches(name))) return true;
+    if (use?.isPullOnly !== false) return false;
+    return isUsedEnough || isAuto || (isSearch && marks.isMatched);
+  };
+}
+
+const MATCH = "reloader.stakater.com/match";
+const IGNORE = "reloader.stakater.com/ignore";
+
+export const sourceMarksOf = (annotations: Annotations, { reloader }: { readonly reloader: boolean }): SourceMarks => ({
+  isMatched: reloader && annotations[MATCH] === "true",
+  isIgnored: reloader && annotations[IGNORE] === "true",
+});

@@ -1,0 +1,63 @@
+import type { AppliedSource } from "./model.ts";
+import { compareDigests } from "./source-digests.ts";
+
+/**
+ * Whether a pod that uses a Secret may still use a key that the Secret held before. Pure: dates and digests. Where they do
+ * not tell, the pod is behind: a key that is kept too long costs less than one that goes too early. Must not: know who has
+ * opted in.
+ */
+export interface ConsumerPod {
+  /** By the API server, in whole seconds. */
+  readonly createdAt: number;
+  /** What the pod says that it runs on of this Secret. */
+  readonly digest: string | undefined;
+}
+
+/** The Secret as it is now. */
+export interface ConsumedSecret {
+  /** The key that it holds, by its own word. */
+  readonly keyId: string | undefined;
+  /** Of what the pod uses of it; undefined: it is not there. */
+  readonly digest: string | undefined;
+  /** When its data was last written, by the API server, in whole seconds. */
+  readonly writtenAt: number | undefined;
+  /** When it came to hold what it holds, as workloads remember it. */
+  readonly publishedAt: number;
+}
+
+export interface KeyOfBefore {
+  readonly id: string;
+  /** By our clock. */
+  readonly replacedAt: number;
+  /** No other one was replaced later. */
+  readonly isLast: boolean;
+}
+
+/** By how much our clock and the API server's may differ before anybody notices. */
+const CLOCK_TOLERANCE_MS = 60_000;
+const SECOND_MS = 1000;
+
+export function isPodBehind(pod: ConsumerPod, secret: ConsumedSecret, key: KeyOfBefore): boolean {
+  // A Secret that the resource has left, and that holds the key still: whoever uses it uses that key.
+  if (secret.keyId === key.id) return true;
+  if (isSame(pod.digest, secret.digest)) return false;
+  // Neither is earlier than the write that replaced the key; within its second nobody can tell which came first.
+  const replacedBy = Math.min(secret.writtenAt ?? Infinity, key.replacedAt + CLOCK_TOLERANCE_MS);
+  return !(wholeSeconds(pod.createdAt) > wholeSeconds(replacedBy));
+}
+
+/**
+ * Whether what a workload uses of the Secret is what it was before the key was replaced: then it uses nothing that the
+ * rotation changes, and there is nothing to move on from.
+ */
+export function isUntouched(applied: AppliedSource | undefined, secret: ConsumedSecret, key: KeyOfBefore): boolean {
+  if (!applied || secret.keyId === key.id || !isSame(applied.digest, secret.digest)) return false;
+  // Unless the Secret was written once more, what it holds is what took the place of this very key.
+  const isSuccessor = key.isLast && secret.publishedAt <= key.replacedAt;
+  return (isSuccessor && applied.since < secret.publishedAt) || applied.since < key.replacedAt - CLOCK_TOLERANCE_MS;
+}
+
+const isSame = (known: string | undefined, now: string | undefined): boolean =>
+  known !== undefined && now !== undefined && compareDigests(known, now) === "same";
+
+const wholeSeconds = (at: number): number => Math.floor(at / SECOND_MS);

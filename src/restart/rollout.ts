@@ -1,0 +1,94 @@
+import type { KubeObject } from "../kube/objects.ts";
+import { isRecord, recordOf, type UnknownRecord } from "../kube/record.ts";
+import type { Rollout } from "./model.ts";
+import type { WorkloadKind } from "./workload-kinds.ts";
+
+/**
+ * How far a workload's own controller has come with its pod template, by its status: complete where
+ * `kubectl rollout status` says so. Must not: know why it rolls.
+ */
+export function rolloutOf({ type }: WorkloadKind, object: KubeObject): Rollout {
+  const parts: Parts = {
+    spec: recordOf(object.spec),
+    status: recordOf(object.status),
+    generation: object.metadata.generation ?? 0,
+  };
+  return (READERS[type.kind] ?? nothingRolls)(parts);
+}
+
+interface Parts {
+  readonly spec: UnknownRecord;
+  readonly status: UnknownRecord;
+  readonly generation: number;
+}
+
+const nothingRolls = (): Rollout => ({ isComplete: true, isStuck: false, updated: 0, total: 0 });
+
+const READERS: Readonly<Record<string, (parts: Parts) => Rollout>> = {
+  Deployment: deploymentRollout,
+  StatefulSet: statefulSetRollout,
+  DaemonSet: daemonSetRollout,
+  ReplicaSet: replicaSetRollout,
+};
+
+function deploymentRollout(parts: Parts): Rollout {
+  const { spec, status } = parts;
+  const total = numberOf(spec.replicas, 1);
+  const updated = numberOf(status.updatedReplicas);
+  const isMoved = updated >= total && numberOf(status.replicas) <= updated;
+  const isDone = isObserved(parts) && isMoved && numberOf(status.availableReplicas) >= updated;
+  return rollout({ isDone, updated, total, isHalted: spec.paused === true || isPastDeadline(parts) });
+}
+
+/** What the status says of an older generation is no longer true. */
+const isPastDeadline = (parts: Parts): boolean => {
+  const { conditions } = parts.status;
+  const isProgressOver = (condition: unknown): boolean =>
+    isRecord(condition) && condition.type === "Progressing" && condition.reason === "ProgressDeadlineExceeded";
+  return isObserved(parts) && Array.isArray(conditions) && conditions.some(isProgressOver);
+};
+
+/** Of a partitioned one, only the pods above the partition are to move. */
+function statefulSetRollout(parts: Parts): Rollout {
+  const { spec, status } = parts;
+  const strategy = recordOf(spec.updateStrategy);
+  const total = numberOf(spec.replicas, 1);
+  const partition = numberOf(recordOf(strategy.rollingUpdate).partition);
+  const hasMoved = status.updateRevision === status.currentRevision;
+  const updated = hasMoved ? numberOf(status.replicas) : numberOf(status.updatedReplicas);
+  const isDone = isObserved(parts) && updated >= total - partition && numberOf(status.readyReplicas) >= total;
+  return rollout({ isDone, updated, total, isHalted: strategy.type === "OnDelete" });
+}
+
+function daemonSetRollout(parts: Parts): Rollout {
+  const { spec, status } = parts;
+  const total = numberOf(status.desiredNumberScheduled);
+  const updated = numberOf(status.updatedNumberScheduled);
+  const isDone = isObserved(parts) && updated >= total && numberOf(status.numberAvailable) >= total;
+  const isHalted = recordOf(spec.updateStrategy).type === "OnDelete";
+  return rollout({ isDone, updated, total: isObserved(parts) ? total : Math.max(total, 1), isHalted });
+}
+
+/** Its status does not tell pods of the old template from those of the new. */
+function replicaSetRollout(parts: Parts): Rollout {
+  const total = numberOf(parts.spec.replicas, 1);
+  const updated = numberOf(parts.status.readyReplicas);
+  return rollout({ isDone: isObserved(parts) && updated >= total, updated, total, isHalted: false });
+}
+
+interface Progress {
+  readonly isDone: boolean;
+  readonly updated: number;
+  readonly total: number;
+  readonly isHalted: boolean;
+}
+
+/** Where there is no pod, there is nothing to wait for. */
+function rollout({ isDone, updated, total, isHalted }: Progress): Rollout {
+  const isComplete = isDone || total === 0;
+  return { isComplete, isStuck: !isComplete && isHalted, updated: Math.min(updated, total), total };
+}
+
+const isObserved = ({ status, generation }: Parts): boolean => numberOf(status.observedGeneration) >= generation;
+
+const numberOf = (value: unknown, otherwise = 0): number => (typeof value === "number" ? value : otherwise);

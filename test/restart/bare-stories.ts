@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import type { KubeObject } from "../../src/kube/objects.ts";
+import { podType } from "../../src/restart/workload-kinds.ts";
+import { annotationsIn, type ClockedStage, clockedStory, type Story, story } from "./restart-stage.ts";
+import { isReady, OPT_IN, Shop } from "./shop.ts";
+
+/** Pods that nobody rolls. */
+export const bareStories: readonly Story<ClockedStage>[] = [
+  story("the pods of a bare ReplicaSet are replaced one at a time, each successor Ready first", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    await shop.workload("old", { kind: "ReplicaSet", replicas: 3 });
+    await shop.adopted("old", "ReplicaSet");
+    const before = (await shop.complete("old", 3, "ReplicaSet")).map(({ metadata }) => metadata.uid);
+    await shop.secret("db", { password: "two" });
+    let fewest = 3;
+    await stage.until("all of them to be others", async () => {
+      for (let look = 0; look < 10; look++) {
+        await stage.pause(20);
+        fewest = Math.min(fewest, (await shop.pods("old")).filter(isReady).length);
+      }
+      const state = await shop.state("old", "ReplicaSet");
+      const pods = (await shop.pods("old")).filter(isReady);
+      const isOther = pods.every(({ metadata }) => !before.includes(metadata.uid));
+      return pods.length === 3 && isOther && state?.replacing === undefined;
+    });
+    assert.ok(fewest >= 2, `${3 - fewest} were missing at a time`);
+    await shop.complete("old", 3, "ReplicaSet");
+  }),
+  clockedStory("a bare ReplicaSet whose pods are replaced rests, under a new operator too", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    await shop.workload("old", { kind: "ReplicaSet", replicas: 3 });
+    await shop.adopted("old", "ReplicaSet");
+    await shop.secret("db", { password: "two" });
+    await stage.calm();
+    const after = await shop.complete("old", 3, "ReplicaSet");
+    stage.traffic();
+    await stage.calm();
+    assert.deepEqual(stage.traffic(), []);
+    await stage.restartOperator();
+    await stage.calm();
+    const uids = (pods: readonly KubeObject[]): unknown[] => pods.map(({ metadata }) => metadata.uid).sort();
+    assert.deepEqual(uids(await shop.pods("old")), uids(after));
+  }),
+  clockedStory("a bare ReplicaSet is replaced whole, although the operator dies in the midst of it", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    await shop.workload("old", { kind: "ReplicaSet", replicas: 3 });
+    await shop.adopted("old", "ReplicaSet");
+    await stage.calm();
+    await shop.secret("db", { password: "two" });
+    for (let write = 1; write <= 8; write++) {
+      stage.killAt(1, write % 2 === 0 ? "after" : "before");
+      await stage.advance(15_000);
+      if (stage.isDead) await stage.restartOperator();
+    }
+    await stage.restartOperator();
+    await stage.calm();
+    await shop.complete("old", 3, "ReplicaSet");
+  }),
+  clockedStory("a ReplicaSet whose pods do not get Ready is left with those it has", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    const template = { ...OPT_IN, "embedded.keyturn.dev/ready": "false" };
+    await shop.workload("ill", { kind: "ReplicaSet", replicas: 2, template });
+    await shop.adopted("ill", "ReplicaSet");
+    await shop.secret("db", { password: "two" });
+    await stage.advance(120_000);
+    const pods = await shop.pods("ill");
+    assert.equal(pods.length, 2);
+    assert.ok(pods.every((pod) => annotationsIn(pod)["keyturn.dev/digests"] === undefined));
+  }),
+  story("a pod that nobody makes again is deleted only where that is what was asked for", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    await shop.pod("deleted", { "keyturn.dev/restartOnChange": "delete" });
+    await shop.pod("kept", OPT_IN);
+    await shop.pod("silent", {});
+    await stage.calm();
+    await shop.secret("db", { password: "two" });
+    await stage.until("it to be deleted", async () => !(await shop.exists("Pod", "deleted")));
+    await stage.calm();
+    assert.equal(await shop.exists("Pod", "kept"), true);
+    assert.equal(await shop.exists("Pod", "silent"), true);
+    const events = await shop.events("NobodyMakesItAgain");
+    assert.equal(events.length, 1);
+    assert.match(String(events[0]?.note), /secret\/db/);
+  }),
+  story("a pod that is over is not deleted for what has changed since", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    await shop.pod("done", { "keyturn.dev/restartOnChange": "delete" });
+    await stage.calm();
+    const ref = { namespace: stage.namespace, name: "done" };
+    const body = { status: { phase: "Succeeded" } };
+    await stage.kube.patch(podType, ref, { type: "merge", body }, { subresource: "status" });
+    await shop.secret("db", { password: "two" });
+    await stage.calm();
+    assert.equal(await shop.exists("Pod", "done"), true);
+  }),
+  story("a pod of an owner that nobody knows gets a clear event", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    const owner = { apiVersion: "example.com/v1", kind: "GameServer", name: "arena", uid: "u-1", controller: true };
+    await shop.pod("arena-1", OPT_IN, { metadata: { ownerReferences: [owner] } });
+    await stage.until("it to be told", async () => (await shop.events("UnknownOwner")).length === 1);
+    const [event] = await shop.events("UnknownOwner");
+    assert.match(String(event?.note), /GameServer arena/);
+    await shop.pod("arena-2", OPT_IN, { metadata: { ownerReferences: [owner] } });
+    await shop.secret("db", { password: "two" });
+    await stage.calm();
+    assert.equal((await shop.events("UnknownOwner")).length, 1, "once for all pods of an owner");
+  }),
+];
