@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { Cluster } from "../src/simulation/cluster.ts";
-import type { Disturbance } from "../src/simulation/driver.ts";
 import { type Origin, originOf, replay } from "../src/simulation/explore.ts";
+import type { Disturbance } from "../src/simulation/perturbation.ts";
 import { exploreInShares, tellFindings } from "./simulation-shares.ts";
 
 /**

@@ -87,6 +87,16 @@ const table: readonly [reason: string, given: Partial<Departure>, step: Departur
     { kind: "remove", ids: ["id-2"] },
   ],
   [
+    "orphan: a pending key that was there before the intent had users, and stays",
+    { policy: "orphan", state: pending, outside: [{ ...seen("id-2", 2), createdAt: NOW - 3_600_000 }] },
+    { kind: "unmark", ids: ["id-2"] },
+  ],
+  [
+    "orphan: so does one that external-name points to: it was published, or is to be taken over",
+    { policy: "orphan", state: { ...pending, externalName: "id-2" }, outside: [seen("id-2", 2)] },
+    { kind: "unmark", ids: ["id-2"] },
+  ],
+  [
     "orphan: the active key stays though it is ill, one that never worked does not",
     { policy: "orphan", outside: [{ ...seen("id-1", 1, "creating"), illSince: NOW }, seen("stuck", 0, "creating")] },
     { kind: "unmark", ids: ["id-1"] },

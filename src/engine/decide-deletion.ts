@@ -1,4 +1,5 @@
 import { isUnused } from "./dates.ts";
+import { isBefore } from "./decide-pending.ts";
 import type { SeenKey, State } from "./model.ts";
 
 /**
@@ -10,7 +11,7 @@ export interface Departure {
   readonly state: State;
   /** All keys with our marks; undefined: not looked at yet. Empty when the instance, and so every key of it, is gone. */
   readonly outside: readonly SeenKey[] | undefined;
-  /** `orphan` keeps the active and the retired keys and takes our marks off them. */
+  /** `orphan` keeps the active and the retired keys, and a pending one that had users, and takes our marks off them. */
   readonly policy: "delete" | "orphan";
   readonly now: number;
   /** A create that was sent before may still land until then. */
@@ -38,7 +39,8 @@ export function decideDeletion(departure: Departure): DepartureStep {
   if (!outside) return { kind: "look" };
   const ours = outside.filter((key) => key.sequence !== undefined);
   const isPending = (key: SeenKey): boolean => state.pending !== undefined && key.sequence === state.pending.sequence;
-  const kept = policy === "orphan" ? ours.filter((key) => !isPending(key) && isWorthKeeping(state, key)) : [];
+  const isNew = (key: SeenKey): boolean => isPending(key) && !hadUsers(state, key);
+  const kept = policy === "orphan" ? ours.filter((key) => !isNew(key) && isWorthKeeping(state, key)) : [];
   if (kept.length > 0) return { kind: "unmark", ids: kept.map((key) => key.id) };
   const isLast = (key: SeenKey): boolean => isPending(key) || key.id === state.active?.id;
   const retired = ours.filter((key) => !isLast(key));
@@ -50,6 +52,10 @@ export function decideDeletion(departure: Departure): DepartureStep {
     return { kind: "wait", until: departure.settledAt, reason: "Settling" };
   return { kind: "release" };
 }
+
+/** A key that is pending and was there before it was intended, or that external-name points to already. */
+const hadUsers = ({ pending, externalName }: State, { id, createdAt }: SeenKey): boolean =>
+  id === externalName || (pending !== undefined && isBefore(pending, createdAt));
 
 /** What works; and what somebody used while it did, since it may again. */
 function isWorthKeeping({ active, retired }: State, { id, state, illSince }: SeenKey): boolean {

@@ -128,8 +128,12 @@ function conclude(situation: Situation, id: string): Decision {
 /** Taken over or found by its marks: it is older than the intent, so it is no answer to a request for a new one. */
 function isFound({ state, observation }: Situation, id: string): boolean {
   const key = seenKeys(observation).find((one) => one.id === id);
-  return (key?.createdAt ?? Infinity) < (state.pending?.since ?? 0) - CLOCK_TOLERANCE_MS;
+  return state.pending !== undefined && isBefore(state.pending, key?.createdAt);
 }
+
+/** Whether what was made then was there before it was intended. */
+export const isBefore = ({ since }: Pending, createdAt: number | undefined): boolean =>
+  (createdAt ?? Infinity) < since - CLOCK_TOLERANCE_MS;
 
 /** A create that was not heard of for long counts as failed; how long is told by a clock that must be trusted. */
 export function removeFailed(situation: Situation, id: string): Decision {

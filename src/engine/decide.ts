@@ -103,6 +103,14 @@ const publishedAfterAll: Check = (situation) => {
   return { kind: "retire", keys: [{ ...found, replacedAt, deletionAt: deletionInstant(policy, found) }] };
 };
 
+/** The Secret holds a retired key again: who has started meanwhile uses it, so it is not replaced before that is written. */
+const publishedAgain: Check = ({ state, observation, policy }) => {
+  const keyId = policy.publishes ? observation.secret?.keyId : undefined;
+  if (keyId === undefined || keyId === state.active?.id) return undefined;
+  const again = state.retired.find((key) => key.id === keyId && key.replacedAt !== undefined);
+  return again && { kind: "redate", ids: [again.id], replacedAt: undefined };
+};
+
 const pending: Check = (situation) => (situation.state.pending ? decidePending(situation) : undefined);
 
 const unknownKeys: Check = (situation) => {
@@ -242,9 +250,6 @@ const secretDamaged: Check = ({ state, observation, policy }) => {
   if (isUnknown) return { kind: "observe", id: keyId };
   // Where no other key may be made, a dead one is not published again for want of it.
   if (isKnownGone(observation, state.active.id)) return undefined;
-  // Whoever has started meanwhile uses that key: it has not been replaced before the Secret is written again.
-  const again = state.retired.find((key) => key.id === keyId && key.replacedAt !== undefined);
-  if (again) return { kind: "redate", ids: [again.id], replacedAt: undefined };
   return { kind: "republish", id: state.active.id };
 };
 
@@ -302,6 +307,7 @@ const checks: readonly Check[] = [
   finalizerFirst,
   statusFromThePast,
   publishedAfterAll,
+  publishedAgain,
   pending,
   firstKey,
   driftCheck,

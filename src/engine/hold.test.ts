@@ -192,6 +192,19 @@ test("a retired key that the Secret holds again has not been replaced before tha
   assert.equal(deletionInstant(world.policy, key ?? assert.fail()), world.now + 2 * DAY_MS);
 });
 
+test("nor where another key takes its place there", () => {
+  const { world, id } = overdueWorld({ who: [] });
+  world.now -= DAY_MS;
+  world.settle();
+  const sequence = world.outside.get(id)?.sequence ?? 0;
+  world.secret = { keyId: id, sequence, publishedAt: world.now };
+  world.state = { ...world.state, request: { value: "now", isCompromised: false } };
+  world.now += 3_000;
+  world.settle();
+  assert.equal(world.secret?.keyId, world.state.active?.id);
+  assert.equal(world.state.retired.find((key) => key.id === id)?.replacedAt, world.now);
+});
+
 const RUNS = { numRuns: 1000 };
 
 test("no key goes while somebody is behind and the hold may last, whatever happens", () => {

@@ -92,7 +92,8 @@ export interface OutsideKey {
   readonly marks?: Marks;
   /**
    * The system takes no marks when a key is made, and nobody has put any on this one since: whose it is, only its name can
-   * tell. Whoever finds it under a name that is theirs alone marks it, and goes on. Told by `findByName`.
+   * tell. Whoever finds it under a name that is theirs alone marks it, and goes on. Told by `findByName`, and of what this
+   * very connection has made by all: then `marks` are those that it is to have, and it is used only once it has them.
    */
   readonly isUnmarkedYet?: true;
 }

@@ -5,13 +5,18 @@ import type { HttpPort } from "../providers/http-port.ts";
 import { SecretPublisher, secretType } from "../publish/secret-publisher.ts";
 import type { ManagedFamily } from "../reconcile/managed/family.ts";
 import { FamilySource, versionOf } from "../reconcile/managed/family-source.ts";
+import { Holds } from "../reconcile/managed/holds.ts";
 import { createManagedReconcile, type ManagedControllerOptions } from "../reconcile/managed/managed-controller.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import type { Known } from "../reconcile/managed/rest.ts";
 import type { ParentFamily } from "../reconcile/parents/parent-family.ts";
 import { ParentSource } from "../reconcile/parents/parent-source.ts";
+import { ConsumersBehind } from "../reconcile/restart/consumers-behind.ts";
+import type { RestartView } from "../reconcile/restart/restart-knowledge.ts";
 import { EventRecorder } from "../report/event-recorder.ts";
+import { deploymentType } from "../restart/workload-kinds.ts";
 import type { Reconcile } from "../runtime/workers.ts";
+import { knowledgeOf } from "./consumers/watched-workloads.ts";
 import type { Family, KeyHolders, Outside, Parents } from "./families/family.ts";
 import { FINGERPRINTER } from "./fingerprinter.ts";
 import type { Process } from "./process.ts";
@@ -31,6 +36,13 @@ export interface Tampering {
     readonly watch?: (watch: WatchView) => WatchView;
     readonly options?: (options: ManagedControllerOptions) => ManagedControllerOptions;
   };
+  /** What the controller of restarts alone is built on. */
+  readonly restarts?: {
+    /** Workloads and sources, as its watches tell of them. */
+    readonly seen?: (object: KubeObject, process: Process) => KubeObject;
+  };
+  /** What is known of workloads that use Secrets. */
+  readonly view?: (view: RestartView) => RestartView;
   /** Not at all, or without looking at who is alive. */
   readonly sweeps?: false | "blindly";
 }
@@ -131,7 +143,7 @@ function assembleParent(parents: Parents, common: Parts): Reconcile {
 
 function commonOptions(
   { kind, name }: { readonly kind: ManagedKind; readonly name: string },
-  { process, kube }: Parts,
+  { process, kube, tampering }: Parts,
   known: Known,
 ): Omit<ManagedControllerOptions, "resolve" | "resolveDeparture"> {
   const { clock, logger, watch } = process;
@@ -147,6 +159,16 @@ function commonOptions(
     isSkewed: () => process.isSkewed,
     driftCheckMs: DRIFT_CHECK_MS,
     known,
+    consumers: new ConsumersBehind({
+      kube,
+      clock,
+      fingerprinter: FINGERPRINTER,
+      knowledge: knowledgeOf(watch, tampering.view),
+    }),
+    holds: new Holds((workload) => {
+      const [, key = ""] = workload.split(" ");
+      return watch.find(deploymentType, key)?.metadata.resourceVersion;
+    }),
     events: new EventRecorder({ kube, clock, logger, reporter }),
   };
 }

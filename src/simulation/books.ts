@@ -9,8 +9,13 @@ export interface Books {
   readonly madeAt: Map<string, number>;
   readonly replacedAt: Map<string, number>;
   readonly overlaps: Map<string, number>;
+  /** Keys that a request may have meant: nobody waits for their users. */
   readonly compromised: Set<string>;
-  /** Keys that the outside or a person took away. */
+  /** Keys that a person had put into a Secret, of which nothing told any more before anybody could know. */
+  readonly untold: Set<string>;
+  /** Which key a request that calls one compromised means, by the resource and the value of the request. */
+  readonly accusations: Map<string, string>;
+  /** Keys that the outside or a person took away, or that went with a resource which was then made anew. */
   readonly takenAway: Set<string>;
   /** Keys whose marks were taken off on purpose. */
   readonly setFree: Set<string>;
@@ -44,6 +49,8 @@ export const NO_BOOKS: Books = {
   replacedAt: new Map(),
   overlaps: new Map(),
   compromised: new Set(),
+  accusations: new Map(),
+  untold: new Set(),
   takenAway: new Set(),
   setFree: new Set(),
   deleted: new Set(),

@@ -14,7 +14,10 @@ import { storedAs } from "./watch-view.ts";
 const START_AT = Date.UTC(2025, 10, 5, 13, 14, 28);
 
 /** What a schedule leaves behind, and the next one must not find. */
-const USED_KINDS = ["secrets", "events", ...typesOfFamilies().map(({ plural }) => plural)];
+const USED_KINDS = [
+  ...["secrets", "events", "deployments", "replicasets", "pods"],
+  ...typesOfFamilies().map(({ plural }) => plural),
+];
 
 /** Everything of a cluster that a schedule can change. */
 export interface ClusterState {
@@ -57,13 +60,14 @@ export class Cluster {
     for (const { kind, key, object } of objects) store.write(kind, key, object);
   }
 
-  capture(): ClusterState {
+  /** `isTracked`: with who wrote which field, for those who read it. */
+  capture(isTracked = false): ClusterState {
     const { store } = this.server;
     const kinds = store.kinds().filter((kind) => USED_KINDS.some((used) => kind.startsWith(used)));
     const objects = kinds.flatMap((kind) =>
       store.keys(kind).flatMap((key) => {
         const object = store.get(kind, key);
-        return object ? [{ kind, key, object: untracked(object) }] : [];
+        return object ? [{ kind, key, object: isTracked ? object : untracked(object) }] : [];
       }),
     );
     return { objects, elapsedMs: this.clock.monotonic() };
@@ -86,7 +90,7 @@ function definitionsOfFamilies(): readonly unknown[] {
   return [...ours, ...FAMILIES.flatMap(({ parents }) => parents?.children.definition ?? [])];
 }
 
-/** As after a reset of its managedFields: nobody here reads them, and they cost more than the rest of a write. */
+/** As after a reset of its managedFields, which cost more than the rest of a write. */
 function untracked(object: KubeObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };

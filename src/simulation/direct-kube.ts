@@ -39,8 +39,9 @@ export function createDirectKube({ objects, registry }: Pick<EmbeddedServer, "ob
       }),
     patch: async <T extends KubeObject>(type: ResourceType, ref: ObjectRef, patch: Patch, options?: WriteOptions) =>
       translated(() => {
-        if (patch.type === "apply") throw new TypeError("the simulation does not apply");
-        const request = { type: patch.type, body: bodyOf(patch.body) };
+        const body = bodyOf(patch.body);
+        const request =
+          patch.type === "apply" ? { type: patch.type, body, force: patch.force === true } : { type: patch.type, body };
         return objects.patch(definitionOf(type), ref, request, contextOf(options)).object as T;
       }),
     delete: async (type, ref, options = {}) =>
@@ -61,7 +62,7 @@ export function createDirectKube({ objects, registry }: Pick<EmbeddedServer, "ob
 const bodyOf = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
 
 const contextOf = (options: WriteOptions | undefined): WriteContext => ({
-  fieldManager: "keyturn",
+  fieldManager: options?.fieldManager ?? "keyturn",
   ...(options?.subresource !== undefined && { subresource: options.subresource }),
   ...(options?.dryRun === true && { dryRun: true }),
 });

@@ -1,15 +1,10 @@
 import { integerBetween, pick, type Random, seededRandom } from "../base/random.ts";
 import type { Tampering } from "./assembly.ts";
 import type { Cluster } from "./cluster.ts";
-import { AT_THE_END, type Disturbance, type Perturbation, type Plan } from "./driver.ts";
-import { FAMILIES, familyOf } from "./families/families.ts";
-import type { Climate, Family } from "./families/family.ts";
-import { type Fault, HTTP_FAULTS, KUBE_FAULTS, WAIT_FAULTS } from "./faults.ts";
-import { type ActName, actsOf } from "./person.ts";
+import type { Disturbance, Perturbation, Plan } from "./perturbation.ts";
 import type { Call } from "./process.ts";
-import { DAY_MS } from "./scene.ts";
-import { runSchedule, type ScheduleResult } from "./schedule.ts";
-import { type Story, storiesOf } from "./stories.ts";
+import type { Repertoire, ScheduleResult } from "./repertoire.ts";
+import { REPERTOIRES, repertoireOf } from "./repertoires.ts";
 
 /** Where a schedule comes from: enough to run exactly this one again. */
 export interface Origin {
@@ -28,7 +23,8 @@ export interface Finding {
 
 export interface Exploration {
   readonly cluster: Cluster;
-  readonly families?: readonly Family[];
+  /** What is explored; everything where nothing is said. */
+  readonly repertoires?: readonly Repertoire[];
   /** By name; all where nothing is said. */
   readonly stories?: readonly string[] | undefined;
   readonly climates?: readonly string[] | undefined;
@@ -44,58 +40,6 @@ export interface Exploration {
   readonly every?: number;
   /** Asked after each schedule; true ends the exploration. */
   readonly isEnough?: (schedules: number) => boolean | Promise<boolean>;
-}
-
-/** Restoring within the lag of lists brings back what no look outside can contradict: not asked of anybody. */
-const RESTORES: ReadonlySet<ActName> = new Set<ActName>([
-  "restoreBoth",
-  "restoreSecret",
-  "restoreStatus",
-  "wipeStatus",
-  "recreate",
-  "reapply",
-]);
-
-function isFair(climate: Climate, what: Perturbation): boolean {
-  if (what.kind === "fault" && what.fault === "late") return !climate.isMarkedLater;
-  const act = what.kind === "person" ? what.name : what.kind === "stale" ? what.unseen : undefined;
-  return act === undefined || !RESTORES.has(act) || (climate.switches?.createdHiddenMs ?? 0) === 0;
-}
-
-/** In turns, in bursts, and one of them mostly waiting. */
-const RIVAL_PATTERNS: readonly number[] = [0x55555555, 0x0c0c0c0c, 0x03f00f3c, 0x10420801];
-
-/** What the caches of an operator would have to know of, if it relied on them. */
-const UNSEEN: readonly ActName[] = ["deleteSecret", "moveSecret", "restoreStatus", "restoreSecret", "deleteResource"];
-
-const FAULTS: Readonly<Record<Call["port"], readonly Fault[]>> = {
-  kube: KUBE_FAULTS,
-  http: HTTP_FAULTS,
-  clock: WAIT_FAULTS,
-};
-
-/** Everything that can happen at this call. */
-function perturbationsAt(call: Call, family: Family): readonly Perturbation[] {
-  const faults = FAULTS[call.port];
-  const late: readonly Perturbation[] =
-    call.port === "http" && call.isWrite
-      ? [2, 7, AT_THE_END].map((landsAfter) => ({ kind: "fault", fault: "late", landsAfter }))
-      : [];
-  return [
-    ...faults
-      .filter((fault) => fault !== "conflict" || call.isWrite)
-      .map((fault): Perturbation => ({ kind: "fault", fault })),
-    ...late,
-    ...actsOf(family).map((name): Perturbation => ({ kind: "person", name })),
-    ...[0, 3 * 60_000, 3 * DAY_MS, 15 * DAY_MS].map((pauseMs): Perturbation => ({ kind: "zombie", pauseMs })),
-    { kind: "zombie", pauseMs: 15 * DAY_MS, returnsTo: "deleteSecret" },
-    { kind: "zombie", pauseMs: 0, returnsTo: "deleteResource" },
-    ...RIVAL_PATTERNS.map((pattern): Perturbation => ({ kind: "rival", pattern })),
-    ...[DAY_MS, -DAY_MS].map((byMs): Perturbation => ({ kind: "jump", byMs })),
-    { kind: "stale" },
-    ...UNSEEN.map((unseen): Perturbation => ({ kind: "stale", unseen })),
-    ...[5 * 60_000, 3 * DAY_MS].map((ms): Perturbation => ({ kind: "pause", ms })),
-  ];
 }
 
 const isCrashOrLoss = (what: Perturbation): boolean =>
@@ -116,8 +60,8 @@ export async function exploreSingles(exploration: Exploration): Promise<number> 
     const { calls } = first.length === 0 ? { calls: plain } : await runner.run({ ...base, disturbances: first }, true);
     for (const [at, call] of calls.entries()) {
       if (at <= (first[0]?.at ?? -1)) continue;
-      for (const what of perturbationsAt(call, scene.family)) {
-        if (!isFair(scene.climate, what) || exploration.isMeant?.(what) === false) continue;
+      for (const what of scene.repertoire.perturbationsAt(call)) {
+        if (!scene.repertoire.isFair(scene.climate, what) || exploration.isMeant?.(what) === false) continue;
         await runner.run({ ...base, disturbances: [...first, { at, what }] });
         if (await runner.isEnough()) return runner.count;
       }
@@ -140,9 +84,9 @@ export async function explorePairs(exploration: Exploration): Promise<number> {
   for (const scene of scenes(exploration)) {
     const base = originIn(scene, 1);
     const { calls } = await runner.run({ ...base, disturbances: [] }, true);
-    for (const first of harms(calls, 0, scene.family)) {
+    for (const first of harms(calls, 0, scene.repertoire)) {
       const { calls: further } = await runner.run({ ...base, disturbances: [first] });
-      for (const second of harms(further, first.at + 1, scene.family)) {
+      for (const second of harms(further, first.at + 1, scene.repertoire)) {
         await runner.run({ ...base, disturbances: [first, second] });
         if (await runner.isEnough()) return runner.count;
       }
@@ -151,10 +95,11 @@ export async function explorePairs(exploration: Exploration): Promise<number> {
   return runner.count;
 }
 
-function harms(calls: readonly Call[], from: number, family: Family): readonly Disturbance[] {
+function harms(calls: readonly Call[], from: number, repertoire: Repertoire): readonly Disturbance[] {
   return calls.flatMap((call, at) =>
     at >= from && call.isWrite
-      ? perturbationsAt(call, family)
+      ? repertoire
+          .perturbationsAt(call)
           .filter(isCrashOrLoss)
           .map((what) => ({ at, what }))
       : [],
@@ -173,40 +118,38 @@ export async function exploreSeeds(exploration: Exploration, seeds: Iterable<num
 
 /** Where schedules begin. */
 interface Choice {
-  readonly family: Family;
-  readonly story: Story;
-  readonly climate: Climate;
+  readonly repertoire: Repertoire;
+  readonly story: string;
+  readonly climate: string;
 }
 
-const originIn = ({ family, story, climate }: Choice, seed: number): Origin => ({
-  family: family.name,
-  story: story.name,
-  climate: climate.name,
+const originIn = ({ repertoire, story, climate }: Choice, seed: number): Origin => ({
+  family: repertoire.name,
+  story,
+  climate,
   seed,
 });
 
-const chosen = <T extends { readonly name: string }>(
-  all: readonly T[],
-  names: readonly string[] | undefined,
-): readonly T[] => all.filter(({ name }) => names?.includes(name) ?? true);
+const chosen = (all: readonly string[], names: readonly string[] | undefined): readonly string[] =>
+  all.filter((name) => names?.includes(name) ?? true);
 
 /** The scene that a seed means: families as often as one another, whatever they have of stories. */
-function sceneOf(seed: number, { families = FAMILIES, stories, climates }: Partial<Exploration>): Choice {
+function sceneOf(seed: number, { repertoires = REPERTOIRES, stories, climates }: Partial<Exploration>): Choice {
   const random = seededRandom(seed);
-  const family = pick(random, families);
-  const story = pick(random, chosen(storiesOf(family), stories));
-  return { family, story, climate: pick(random, chosen(family.climates, climates)) };
+  const repertoire = pick(random, repertoires);
+  const story = pick(random, chosen(repertoire.stories, stories));
+  return { repertoire, story, climate: pick(random, chosen(repertoire.climates, climates)) };
 }
 
 /** Draws what happens at each call: mostly nothing, and not more than a few times in a schedule. */
-function drawnPlan(seed: number, family: Family, climate: Climate): Plan {
+function drawnPlan(seed: number, repertoire: Repertoire, climate: string): Plan {
   const random = seededRandom(seed ^ 0x2bad);
   let left = integerBetween(random, 2, 4);
   const chance = 0.06 + random.next() * 0.25;
   return (_, call) => {
     if (left === 0 || random.next() >= chance) return undefined;
-    const what = draw(random, perturbationsAt(call, family));
-    if (!isFair(climate, what)) return undefined;
+    const what = draw(random, repertoire.perturbationsAt(call));
+    if (!repertoire.isFair(climate, what)) return undefined;
     left--;
     return what;
   };
@@ -219,10 +162,10 @@ function draw(random: Random, all: readonly Perturbation[]): Perturbation {
   return what.kind === "rival" ? { ...what, pattern: integerBetween(random, 1, 0xffffffff) } : what;
 }
 
-function scenes({ families = FAMILIES, stories, climates, isMine }: Exploration): readonly Choice[] {
-  const all = families.flatMap((family) =>
-    chosen(storiesOf(family), stories).flatMap((story) =>
-      chosen(family.climates, climates).map((climate) => ({ family, story, climate })),
+function scenes({ repertoires = REPERTOIRES, stories, climates, isMine }: Exploration): readonly Choice[] {
+  const all = repertoires.flatMap((repertoire) =>
+    chosen(repertoire.stories, stories).flatMap((story) =>
+      chosen(repertoire.climates, climates).map((climate) => ({ repertoire, story, climate })),
     ),
   );
   return all.filter((_, index) => isMine?.(index) ?? true);
@@ -262,12 +205,10 @@ export async function replay(options: {
   readonly onTrace?: (line: string) => void;
 }): Promise<ScheduleResult> {
   const { origin, ...others } = options;
-  const family = familyOf(origin.family);
-  const [story] = chosen(storiesOf(family), [origin.story]);
-  const [climate] = chosen(family.climates, [origin.climate]);
-  if (!story || !climate) throw new RangeError(`there is no story ${origin.story} or no climate ${origin.climate}`);
-  const plan = origin.disturbances ? planOf(origin.disturbances) : drawnPlan(origin.seed, family, climate);
-  return runSchedule({ ...others, family, story, climate, seed: origin.seed, plan });
+  const { family, story, climate, seed, disturbances } = origin;
+  const repertoire = repertoireOf(family);
+  const plan = disturbances ? planOf(disturbances) : drawnPlan(seed, repertoire, climate);
+  return repertoire.run({ ...others, story, climate, seed, plan });
 }
 
 export const originOf = (seed: number): Origin => originIn(sceneOf(seed, {}), seed);

@@ -1,7 +1,7 @@
 import type { Cluster } from "./cluster.ts";
 import { type Exploration, exploreSeeds, exploreSingles, type Finding, replay } from "./explore.ts";
-import { familyOf } from "./families/families.ts";
 import type { Mutant } from "./mutants/mutant.ts";
+import { repertoireOf } from "./repertoires.ts";
 
 export interface Hunt {
   readonly finding: Finding | undefined;
@@ -27,7 +27,7 @@ export async function hunt(mutant: Mutant, cluster: Cluster, maxSchedules = MAX_
     tampering: mutant.tampering,
     prelude: mutant.prelude,
     isMeant: mutant.focus,
-    families: [familyOf(mutant.family ?? "btp")],
+    repertoires: [repertoireOf(mutant.family ?? "btp")],
     stories: mutant.stories,
     climates: mutant.climates ?? ["calm"],
     onFinding: (found) => suspects.push(found),

@@ -1,4 +1,5 @@
-import { deletionInstant, overlapOf, rotationInstant } from "../engine/dates.ts";
+import { deletionInstant, latestDeletion, overlapOf, rotationInstant } from "../engine/dates.ts";
+import type { RetiredKey } from "../engine/model.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { ownerUidOf } from "../publish/secret-publisher.ts";
 import type { LiveKey } from "./families/family.ts";
@@ -20,6 +21,8 @@ export interface Rest {
   instanceOf(object: KubeObject): string | undefined;
   /** What else is wrong with the keys of a resource. */
   flawsOf(subject: Subject): readonly string[];
+  /** Pods that may have to be waited for with a key that was replaced then. */
+  suspectsOf(keyId: string, replacedAt: number): readonly string[];
   /** How the last reconcile of a resource ended. */
   finishOf(name: string): Finish | undefined;
 }
@@ -95,6 +98,7 @@ function judgeSubject(rest: Rest, subject: Subject, keys: readonly LiveKey[]): v
   for (const flaw of rest.flawsOf(subject)) judge.accuse(flaw);
   judgeSecrets(rest, subject, state.active.id);
   judgeBound(rest, subject);
+  judgeHolds(rest, subject);
   judgeTiming(rest, subject);
 }
 
@@ -134,13 +138,25 @@ function judgeSecrets(
 function judgeBound({ judge }: Rest, { policy, state }: Subject): void {
   if (policy?.ttlMs === undefined) return;
   const forced = state.retired.filter(({ cause }) => cause === "forced" || cause === "compromised").length;
-  const wanted = Math.floor(overlapOf(policy) / policy.frequencyMs) + 1 + Math.min(forced, policy.maxForced);
+  const livesMs = overlapOf(policy) + (policy.maxHoldMs ?? 0);
+  const wanted = Math.floor(livesMs / policy.frequencyMs) + 1 + Math.min(forced, policy.maxForced);
   // A spec or an annotation that was changed calls for a key outside the rhythm, and so may each such change.
   const bound = wanted + judge.personActs;
   const counted = state.retired.filter(
     ({ cause }) => cause === "rotated" || cause === "forced" || cause === "compromised",
   );
   if (counted.length > bound) judge.accuse(`S5 ${counted.length} retired keys, at most ${bound} are allowed`);
+}
+
+/** L1: nothing is kept for nobody, nor for longer than anybody is waited for. */
+function judgeHolds({ judge, now, suspectsOf }: Rest, { policy, state, object }: Subject): void {
+  if (policy?.maxHoldMs === undefined || object.metadata.annotations?.[PAUSED] === "true") return;
+  for (const key of state.retired) {
+    const { id, replacedAt = Infinity } = key;
+    const isWaitedFor = suspectsOf(id, replacedAt).length > 0;
+    const untilAt = deletionInstant(policy, key) + (isWaitedFor ? policy.maxHoldMs : 0);
+    if (untilAt < now - DRIFT_CHECK_MS) judge.accuse(`L1 a key is kept for nobody: ${id}`);
+  }
 }
 
 /** L2: woken up for what is due. Whoever is woken up for nothing again and again does not come to rest in the first place. */
@@ -152,7 +168,10 @@ function judgeTiming({ judge, now, finishOf }: Rest, subject: Subject): void {
   if (annotations[PAUSED] === "true") return;
   const isHeldBack = annotations[FROZEN] === "true" || (subject.spec?.windows ?? []).length > 0;
   const rotationAt = isHeldBack ? Infinity : rotationInstant(policy, state.active, state.postponedUntil);
-  const dueAt = Math.min(rotationAt, ...state.retired.map((key) => deletionInstant(policy, key)));
+  // What is held is asked about again, at the latest when its hold ends.
+  const deletionOf = (key: RetiredKey): number =>
+    key.heldFor === undefined ? deletionInstant(policy, key) : latestDeletion(policy, key);
+  const dueAt = Math.min(rotationAt, ...state.retired.map(deletionOf));
   const wakesAt = finish.outcome.kind === "recheck" ? finish.outcome.at : Infinity;
   if (Number.isFinite(dueAt) && wakesAt > Math.max(dueAt, now) + LATENESS_MS)
     judge.accuse("L2 sleeps through what is due");

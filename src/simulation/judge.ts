@@ -14,6 +14,8 @@ export interface Court {
   storedSecret(address: string): KubeObject | undefined;
   /** Whether all that a consumer needs is in a Secret, and lets it in now. */
   works(secret: KubeObject): boolean;
+  /** Pods that are waited for, and run on this key. */
+  usersOf(keyId: string): readonly string[];
   trace(line: string): void;
 }
 
@@ -34,6 +36,9 @@ export interface Bench {
 }
 
 const BASE64_CANARY = Buffer.from(CANARY).toString("base64").slice(0, 12);
+
+/** Whether there is key material in it. */
+export const isTelling = (text: string): boolean => text.includes(CANARY) || text.includes(BASE64_CANARY);
 
 /**
  * The oracles: looks at the true state of the world before and after every effect of an operator process, and says which
@@ -112,8 +117,9 @@ export class Judge {
 
   /** A compromised key that was replaced: nobody waits for its users. */
   isOverdue(id: string): boolean {
-    const { compromised, replacedAt } = this.#books;
-    return this.#books.isCompromiseKnown && compromised.has(id) && replacedAt.has(id);
+    const { accusations, replacedAt } = this.#books;
+    const isMeant = [...accusations.values()].includes(id);
+    return this.#books.isCompromiseKnown && isMeant && replacedAt.has(id);
   }
 
   accuse(violation: string): void {
@@ -141,12 +147,20 @@ export class Judge {
     const last = this.#books.lastPublished.get(RESOURCE);
     const active = this.#bench.truth().subjects.get(RESOURCE)?.state.active?.id;
     if (last !== undefined && active !== last) this.#books.publications.delete(last);
+    const secret = this.#court.storedSecret(this.#bench.touchable(RESOURCE) ?? "");
+    const held = secret && keyIdIn(secret);
+    if (held !== undefined && held !== active) this.#books.untold.add(held);
   }
 
   /** Once the status is gone, nobody can know any more which key was compromised, what was promised, what there was. */
   statusLost(): void {
     this.#books.isStatusKnown = false;
     this.#books.isCompromiseKnown = false;
+  }
+
+  /** A resource is made anew: what was asked to go with the former one goes, whatever the new one finds. */
+  remade(): void {
+    for (const id of this.#books.deleted) this.#books.takenAway.add(id);
   }
 
   unmarkedLost(): void {
@@ -160,7 +174,7 @@ export class Judge {
 
   /** S6: key material is nowhere but in the data of Secrets. */
   heard(text: string): void {
-    if (text.includes(CANARY) || text.includes(BASE64_CANARY)) this.accuse("S6 key material was said aloud");
+    if (isTelling(text)) this.accuse("S6 key material was said aloud");
   }
 
   before(call: Call): void {
@@ -277,7 +291,9 @@ export class Judge {
     const old = before.subjects.get(name)?.state;
     for (const { id, cause } of subject?.state.retired ?? []) {
       const isNew = cause === "gone" && !old?.retired.some((key) => key.id === id);
-      if (isNew && before.live.get(id)?.credentialsWork) this.accuse(`S2 a key that works was taken for gone: ${id}`);
+      const isTaken = this.#books.takenAway.has(id);
+      if (isNew && !isTaken && before.live.get(id)?.credentialsWork)
+        this.accuse(`S2 a key that works was taken for gone: ${id}`);
     }
     const { externalName } = subject?.state ?? {};
     // Without a Secret, activation counts as publication.
@@ -285,10 +301,20 @@ export class Judge {
       this.#noteKey(this.#bench.truth(), { owner: name, keyId: externalName, isExcused: false });
     const active = old?.active?.id;
     if (active === undefined) return;
-    if (old?.request?.isCompromised) this.#books.compromised.add(active);
+    if (old?.request?.isCompromised) this.#noteCompromised(`${name} ${old.request.value}`, active);
     const sequence = subject?.state.pending?.sequence;
     if (sequence === undefined || sequence === old?.pending?.sequence || !subject?.policy) return;
     if (!this.#books.overlaps.has(active)) this.#books.overlaps.set(active, overlapOf(subject.policy));
+  }
+
+  /**
+   * Each value asks once: the same one again does not mean the key that came of it, which therefore need not go. It may,
+   * though, where what was fulfilled is no longer known.
+   */
+  #noteCompromised(request: string, active: string): void {
+    const { accusations, compromised } = this.#books;
+    if (!accusations.has(request)) accusations.set(request, active);
+    compromised.add(active);
   }
 
   #afterDelete(before: Truth, doer: Doer, id: string): void {
@@ -299,13 +325,17 @@ export class Judge {
     const isFailedOfOurs = key.cluster === undefined && !key.credentialsWork && !this.#books.setFree.has(id);
     if (key.cluster !== CLUSTER_ID && !isFailedOfOurs) this.accuse(`S2 a key of somebody else was deleted: ${id}`);
     const owner = before.subjects.get(key.holder ?? "");
-    if (!owner || owner.state.isDeleting || this.#isExcused(doer, owner.name)) return;
+    if (!owner || owner.state.isDeleting) return;
+    if (this.#isExcused(doer, owner.name)) {
+      if (this.#hasJustRead(doer, owner.name)) this.#books.takenAway.add(id);
+      return;
+    }
     const holder = [...before.published].find(([, keyId]) => keyId === id)?.[0];
     if (holder !== undefined && !this.#isUnseen(doer, owner, holder))
       this.accuse(`S1 the key in the Secret ${holder} was deleted: ${id}`);
     this.#notNeeded(owner, key);
     this.#notTooSoon(before, owner, key);
-    this.#inTime(owner, key);
+    this.#inTime(owner, key, doer);
   }
 
   #notNeeded({ state }: Subject, { id, credentialsWork, isReady, sequence }: LiveKey): void {
@@ -324,7 +354,7 @@ export class Judge {
   }
 
   /** S3 by true time and our own books. Only keys that were ever published have users to be waited for. */
-  #inTime({ policy }: Subject, { id }: LiveKey): void {
+  #inTime({ policy }: Subject, { id }: LiveKey, doer: Doer): void {
     const { publications, compromised, replacedAt, overlaps } = this.#books;
     const createdAt = this.#books.madeAt.get(id) ?? 0;
     if (!publications.has(id) || compromised.has(id)) return;
@@ -336,6 +366,16 @@ export class Judge {
     const overlapMs = this.#books.isStatusKnown || !policy ? promised : Math.min(promised, overlapOf(policy));
     const early = Math.max(replaced + overlapMs, lifeEnd) - this.#court.clock.now();
     if (early > 0) this.accuse(`S3 a key was deleted ${Math.ceil(early / 1000)} s before its time: ${id}`);
+    // Whoever comes after the pods were listed nobody can know of.
+    const isHeld = early + (policy?.maxHoldMs ?? 0) > 0 && this.#personStep < (doer.readAt.get("Pod") ?? Infinity);
+    const isAsked = isHeld && policy?.maxHoldMs !== undefined && !this.#books.untold.has(id);
+    const [user] = isAsked ? this.#court.usersOf(id) : [];
+    if (user !== undefined) this.accuse(`S3 a key was deleted that ${user} runs on: ${id}`);
+  }
+
+  /** The resource is what it read last, so that a person who acted since did so at this very moment. */
+  #hasJustRead({ readAt }: Doer, owner: string): boolean {
+    return readAt.get(this.#bench.targetOf(owner)) === Math.max(...readAt.values());
   }
 
   /** A Secret that was left, and that a person touched while the watch that would tell of it stood still. */

@@ -2,6 +2,7 @@ import type { State } from "../engine/model.ts";
 import { Conflict, Invalid, NotFound } from "../kube/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../kube/objects.ts";
 import { secretType } from "../publish/secret-publisher.ts";
+import { CONSUMER_ACTS } from "./consumers/acts.ts";
 import type { Children, Family, Wish } from "./families/family.ts";
 import { nameIn, refOf } from "./places.ts";
 import { BASE_NAME, COMPROMISED, DAY_MS, EXTERNAL_NAME, FROZEN, PAUSED, RESOURCE, SECRET } from "./scene.ts";
@@ -205,6 +206,7 @@ const mend: Act = async (world) => {
   for (const { metadata } of children ? world.stored(children.type).filter(isNowhere) : [])
     await put(children?.type ?? world.kind.type, metadata.name, children?.pointingTo(instanceId) ?? {});
   await replaceInstance(world);
+  await CONSUMER_ACTS.movePods(world);
 };
 
 /** What is to live on, and is of an instance that is gone, is to be of another one. */
@@ -283,6 +285,7 @@ const ACTS = {
   loseRights: async (world) => world.outside.grant("none"),
   loseSomeRights: async (world) => world.outside.grant("few"),
   regainRights: async (world) => world.outside.grant("all"),
+  ...CONSUMER_ACTS,
 } as const satisfies Readonly<Record<string, Act>>;
 
 export type ActName = keyof typeof ACTS;
@@ -301,9 +304,9 @@ const ON_CHILDREN: ReadonlySet<ActName> = new Set<ActName>([
 /** What only children have that have keys of their own. */
 const ON_THEIR_KEYS: ReadonlySet<ActName> = new Set<ActName>(["loseChildKey", "tamperChild", "compromiseChild"]);
 
-/** What people may do in the worlds of a family. */
-export function actsOf({ holders, parents }: Family): readonly ActName[] {
-  const all = Object.keys(ACTS) as readonly ActName[];
+/** What people may do in the worlds of a family; what concerns those who use keys only where there are such. */
+export function actsOf({ holders, parents }: Family, hasConsumers: boolean): readonly ActName[] {
+  const all = (Object.keys(ACTS) as readonly ActName[]).filter((name) => hasConsumers || !(name in CONSUMER_ACTS));
   const without = !parents ? ON_CHILDREN : !holders ? ON_THEIR_KEYS : undefined;
   return without ? all.filter((name) => !without.has(name)) : all;
 }
@@ -343,6 +346,8 @@ const LOSES_UNMARKED: ReadonlySet<ActName> = new Set<ActName>([
   "reapply",
 ]);
 
+const REMAKES: ReadonlySet<ActName> = new Set<ActName>(["recreate", "reapply"]);
+
 /** To children that are not ours, where there are such. */
 const LOSES_RIGHTS: ReadonlySet<ActName> = new Set<ActName>(["loseRights", "loseSomeRights"]);
 
@@ -353,6 +358,7 @@ export async function act(world: World, name: ActName, backup: Backup): Promise<
   if (HIDES_PUBLICATION.has(name)) world.tell((judge) => judge.recordLost());
   if (LOSES_STATUS.has(name)) world.tell((judge) => judge.statusLost());
   if (LOSES_UNMARKED.has(name)) world.tell((judge) => judge.unmarkedLost());
+  if (REMAKES.has(name)) world.tell((judge) => judge.remade());
   if (LOSES_RIGHTS.has(name) && world.children?.madeFor) world.tell((judge) => judge.childrenNeglected());
   const isThere = (): boolean => world.truth().subjects.has(RESOURCE);
   const wasThere = isThere();

@@ -1,9 +1,10 @@
 import type { Tampering } from "./assembly.ts";
 import type { Cluster } from "./cluster.ts";
-import { type Disturbance, Driver, type Plan } from "./driver.ts";
+import { Driver } from "./driver.ts";
 import type { Climate, Family } from "./families/family.ts";
 import type { Backup } from "./person.ts";
-import type { Call } from "./process.ts";
+import type { Plan } from "./perturbation.ts";
+import type { ScheduleResult } from "./repertoire.ts";
 import type { Story } from "./stories.ts";
 import { type Scene, World } from "./world.ts";
 
@@ -15,16 +16,7 @@ export interface ScheduleOptions {
   readonly seed: number;
   readonly plan: Plan;
   readonly tampering?: Tampering | undefined;
-  readonly onTrace?: (line: string) => void;
-}
-
-export interface ScheduleResult {
-  readonly violations: readonly string[];
-  /** The calls at which the plan was asked. */
-  readonly calls: readonly Call[];
-  /** What was done at which of these calls: with it the schedule can be played again, however it was drawn. */
-  readonly disturbances: readonly Disturbance[];
-  readonly reconciles: number;
+  readonly onTrace?: ((line: string) => void) | undefined;
 }
 
 interface SetScene {

@@ -37,6 +37,11 @@ export class WatchView {
     this.#types = [secretType, ...types];
   }
 
+  /** Up to which version they have told everything. */
+  get position(): string {
+    return this.#told?.position ?? String(this.#store.revision);
+  }
+
   get isBehind(): boolean {
     return this.#told !== undefined;
   }
@@ -82,7 +87,7 @@ export class WatchView {
     return {
       resource: (key) => this.find(type, key)?.metadata.resourceVersion,
       secret: (address) => this.publishedVersion(address),
-      secretPosition: () => this.#told?.position ?? String(this.#store.revision),
+      secretPosition: () => this.position,
       inputs,
     };
   }

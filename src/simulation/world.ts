@@ -11,17 +11,20 @@ import type { ManagedFamily } from "../reconcile/managed/family.ts";
 import { FamilySource } from "../reconcile/managed/family-source.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { sweep } from "../reconcile/managed/sweep.ts";
+import { deploymentType } from "../restart/workload-kinds.ts";
 import { assemble, readingOnce, type Tampering } from "./assembly.ts";
 import type { Books } from "./books.ts";
 import type { Cluster, ClusterState } from "./cluster.ts";
+import { usersOf } from "./consumers/consumers.ts";
 import type { Children, Climate, Family, Outside, Wish } from "./families/family.ts";
 import { FINGERPRINTER } from "./fingerprinter.ts";
 import type { Court, Judge } from "./judge.ts";
 import { type Level, levelsOf } from "./levels.ts";
 import { refOf, targetOf } from "./places.ts";
-import { type Call, type Doer, describeCall, Process } from "./process.ts";
+import { type Call, type Doer, Process } from "./process.ts";
 import { sandboxPort } from "./sandbox-port.ts";
 import { BASE_NAME, CLUSTER_ID, RESOURCE } from "./scene.ts";
+import { callLine, failureLine } from "./telling-calls.ts";
 import { letsIn, type Truth } from "./truth.ts";
 import { MachineClock } from "./virtual-clock.ts";
 import { storedAs, WatchView } from "./watch-view.ts";
@@ -193,7 +196,7 @@ export class World implements Court {
     const { tampering = {}, cluster } = this.#options;
     const { outside, family } = this;
     const configTypes = [this.#managed?.configType, family.parents?.classType].flatMap((type) => type ?? []);
-    const types = [...this.levels.map(({ kind }) => kind.type), ...configTypes];
+    const types = [...this.levels.map(({ kind }) => kind.type), ...configTypes, deploymentType];
     return new Process(`P${this.#processes++}`, {
       kube: outside.served?.(this.kube) ?? this.kube,
       http: this.#http,
@@ -301,6 +304,9 @@ export class World implements Court {
     return this.#options.cluster.server.store.list("secrets", "default");
   }
 
+  /** As the judge asks. */
+  readonly usersOf = (keyId: string): readonly string[] => usersOf(this, keyId);
+
   async #find(read: () => Promise<KubeObject>): Promise<KubeObject | undefined> {
     try {
       return await read();
@@ -350,7 +356,7 @@ export class World implements Court {
   #after(doer: Doer, call: Call, isDone: boolean): void {
     if (call.port === "http") this.activity.requests++;
     else if (isEvent(call)) return;
-    else if (call.verb === "get") doer.readAt.set(call.target, this.stepCount);
+    else if (call.verb === "get" || call.verb === "list") doer.readAt.set(call.target, this.stepCount);
     else if (!call.isWrite) return;
     else if (isDone) this.activity.writes++;
     if (call.isWrite) this.#noteChildren(call);
@@ -381,14 +387,11 @@ export class World implements Court {
   /** Whatever a process threw: nothing in it may be secret. */
   failed(process: Process, error: unknown): void {
     this.judge.heard(inspect(error, { depth: 6 }));
-    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    this.trace(`${process.name}    reconcile failed: ${message.slice(0, 160)}`);
+    this.trace(failureLine(process, error));
   }
 
   traceCall(process: Process, call: Call, fault: string): void {
-    this.trace(
-      `${process.name} ${call.isWrite ? "*" : " "}  ${describeCall(call)}${fault === "none" ? "" : `   <<< ${fault}`}`,
-    );
+    this.trace(callLine(process, call, fault));
   }
 }
 

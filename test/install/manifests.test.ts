@@ -103,7 +103,9 @@ describe(`what keyturn manifests prints, on the ${target.name} server`, { concur
       for (const asked of [
         ["delete", "servicebindings.account.btp.sap.crossplane.io"],
         ["create", "pods"],
-        ["get", "configmaps"],
+        ["update", "configmaps"],
+        ["create", "deployments.apps"],
+        ["update", "deployments.apps"],
         ["get", "namespaces/default"],
         ["update", "leases/another", "--namespace", NAMESPACE],
         ["get", "leases/keyturn", "--namespace", "default"],

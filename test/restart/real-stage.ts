@@ -6,16 +6,20 @@ import { DEFAULT_RESTART_SETTINGS, type RestartSettings } from "../../src/reconc
 import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
+import { inNamespace } from "./in-namespace.ts";
 import { installPodStatuses } from "./pod-status-objects.ts";
 import type { RestartStage } from "./restart-stage.ts";
 import { TestOperator } from "./test-operator.ts";
 
-/** Dates on the server are whole seconds, so that quiet for one second may be up to two. */
+/** Dates on the server are whole seconds, cut off: quiet for one second may be over at once. */
 const QUIET_MS = 1000;
 const CALM_MS = 5000;
 const PATIENCE_MS = 60_000;
 
-/** A real control plane, where time passes by itself: the operator is in the test's process, the rest is Kubernetes. */
+/**
+ * A real control plane, where time passes by itself: the operator is in the test's process and sees one namespace, so that
+ * other stories can be told at the same time; the rest is Kubernetes.
+ */
 export class RealStage implements RestartStage {
   static #stages = 0;
   readonly kube: Kube;
@@ -42,7 +46,7 @@ export class RealStage implements RestartStage {
   }
 
   async startOperator(): Promise<void> {
-    const { kube } = this;
+    const kube = inNamespace(this.kube, this.namespace);
     this.#operator = new TestOperator({ kube, clock: systemClock, random: systemRandom, settings: this.#settings });
     await this.#operator.synced();
   }

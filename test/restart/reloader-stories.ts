@@ -150,7 +150,8 @@ export const reloaderStories: readonly Story[] = [
         let rolls = 0;
         const expect = async (isRolled: boolean, what: string): Promise<void> => {
           rolls += isRolled ? 1 : 0;
-          await shop.staysAt("web", rolls, "Deployment", what);
+          if (isRolled) await shop.rolled("web", rolls);
+          else await shop.staysAt("web", rolls, "Deployment", what);
         };
         await shop.merge(secretType, "db", { stringData: { password: "two" } });
         await expect(row.db, "the Secret that is used");

@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { allStories } from "./all-stories.ts";
 import { EmbeddedStage } from "./embedded-stage.ts";
 import { RealStage } from "./real-stage.ts";
+import { realStories } from "./real-stories.ts";
 import type { RestartStage, Story } from "./restart-stage.ts";
 
 /** On the embedded server all of them; on a real one, which `npm run test:cluster` names, those that need no clock. */
@@ -22,11 +23,26 @@ async function onReal({ settings, run }: Story<RestartStage>, real: string): Pro
   }
 }
 
-for (const [name, stories] of Object.entries(allStories)) {
-  describe(`restarts: ${name}`, () => {
-    for (const story of stories) {
-      if (kubeconfig === undefined) test(story.title, () => onEmbedded(story));
-      else if (!story.needsClock) test(story.title, () => onReal(story as Story, kubeconfig));
+function tellOnEmbedded(): void {
+  for (const [name, stories] of Object.entries(allStories)) {
+    describe(`restarts: ${name}`, () => {
+      for (const story of stories) test(story.title, () => onEmbedded(story));
+    });
+  }
+}
+
+/** Most of their time is waiting for what must not happen. */
+const AT_A_TIME = 8;
+
+function tellOnReal(real: string): void {
+  describe("restarts on a real control plane", { concurrency: AT_A_TIME }, () => {
+    for (const [name, stories] of [...Object.entries(allStories), ...Object.entries(realStories)]) {
+      for (const story of stories) {
+        if (!story.needsClock) test(`${name}: ${story.title}`, () => onReal(story as Story, real));
+      }
     }
   });
 }
+
+if (kubeconfig === undefined) tellOnEmbedded();
+else tellOnReal(kubeconfig);

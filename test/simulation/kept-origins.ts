@@ -1,5 +1,5 @@
-import type { Disturbance } from "../../src/simulation/driver.ts";
 import type { Origin } from "../../src/simulation/explore.ts";
+import type { Disturbance } from "../../src/simulation/perturbation.ts";
 
 const at = (index: number, what: Disturbance["what"]): readonly Disturbance[] => [{ at: index, what }];
 
@@ -338,6 +338,80 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
       disturbances: [
         { at: 0, what: { kind: "person", name: "disownChild" } },
         { at: 2, what: { kind: "person", name: "dropFinalizerAndDelete" } },
+      ],
+    },
+  ],
+  [
+    "a key that could not be marked yet is not activated, where there is no Secret either",
+    {
+      family: "cloudfoundry",
+      story: "noSecret",
+      climate: "unmarked",
+      seed: 1,
+      disturbances: at(9, { kind: "person", name: "loseSomeRights" }),
+    },
+  ],
+  [
+    "whoever was slow to leave lays no hand on the keys of a resource that was restored meanwhile",
+    {
+      family: "cloudfoundry",
+      story: "delete",
+      climate: "unmarked",
+      seed: 1,
+      disturbances: [
+        { at: 2, what: { kind: "person", name: "recreate" } },
+        { at: 3, what: { kind: "zombie", pauseMs: 0 } },
+      ],
+    },
+  ],
+  [
+    "the same while a rival works on the restored one",
+    {
+      family: "cloudfoundry",
+      story: "neighbourGoes",
+      climate: "forgetful",
+      seed: 1,
+      disturbances: [
+        { at: 6, what: { kind: "person", name: "recreate" } },
+        { at: 12, what: { kind: "rival", pattern: 2_365_964_443 } },
+        { at: 43, what: { kind: "fault", fault: "malformed" } },
+      ],
+    },
+  ],
+  [
+    "the same where whoever leaves dies before the key is gone",
+    {
+      family: "cloudfoundry",
+      story: "neighbourGoes",
+      climate: "forgetful",
+      seed: 1,
+      disturbances: [
+        { at: 1, what: { kind: "person", name: "reapply" } },
+        { at: 9, what: { kind: "fault", fault: "crashAfter" } },
+        { at: 17, what: { kind: "fault", fault: "crashAfter" } },
+      ],
+    },
+  ],
+  [
+    "a retired key that the Secret came to hold again is replaced when another key takes its place there, not before",
+    {
+      family: "btp-consumers",
+      story: "heldRestore",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(6, { kind: "person", name: "forceOnceMore" }),
+    },
+  ],
+  [
+    "a key is not called compromised by a request that was fulfilled before it: the judge knows that each value asks once",
+    {
+      family: "btp",
+      story: "compromise",
+      climate: "calm",
+      seed: 1,
+      disturbances: [
+        { at: 15, what: { kind: "person", name: "changeInstance" } },
+        { at: 22, what: { kind: "person", name: "compromise" } },
       ],
     },
   ],

@@ -10,7 +10,6 @@ import {
   originOf,
   replay,
 } from "../../src/simulation/explore.ts";
-import { FAMILIES } from "../../src/simulation/families/families.ts";
 import { keptOrigins } from "./kept-origins.ts";
 
 /** A short, fixed part of what `npm run prove:simulation` does in full. */
@@ -27,10 +26,11 @@ async function findings(
 const told = (found: readonly Finding[]): string =>
   found.map(({ origin, violations }) => `${JSON.stringify(origin)}: ${violations.join("; ")}`).join("\n");
 
-test("every story of every family ends well when nothing goes wrong, in every climate", async () => {
-  const { found, count } = await findings((exploration) => exploreSingles({ ...exploration, every: Infinity }));
+test("every story of every family ends well when nothing goes wrong", async () => {
+  const calm = { climates: ["calm"], every: Infinity };
+  const { found, count } = await findings((exploration) => exploreSingles({ ...exploration, ...calm }));
   assert.equal(told(found), "");
-  assert.ok(count >= 200 * FAMILIES.length, `${count} schedules`);
+  assert.ok(count >= 150, `${count} schedules`);
 });
 
 test("a sample of all single disturbances at every call of every story", async () => {

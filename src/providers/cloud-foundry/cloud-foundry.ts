@@ -179,7 +179,9 @@ class CloudFoundryConnection implements Connection {
   }
 
   async mark(id: string, marks: Marks | undefined, signal: AbortSignal): Promise<void> {
-    const isThere = isGuid(id) && (await this.#patch(id, markChange(marks), signal));
+    const request = marks && this.#unmarked.get(id);
+    const metadata = request ? metadataOf({ ...request, marks }) : markChange(marks);
+    const isThere = isGuid(id) && (await this.#patch(id, metadata, signal));
     this.#unmarked.forget(id);
     if (!isThere && marks !== undefined) {
       throw new ProviderError("ProviderRefused", "the key to be marked is not at Cloud Foundry");
@@ -203,8 +205,12 @@ class CloudFoundryConnection implements Connection {
   #keyOf(binding: Binding): OutsideKey {
     this.#sight.sawKey(binding);
     const key = keyOf(binding);
-    const marks = key.marks ?? this.#unmarked.get(key.id)?.marks;
-    return { ...key, ...(this.#deleted.get(key.id) && { state: "deleting" }), ...(marks && { marks }) };
+    const promised = key.marks ? undefined : this.#unmarked.get(key.id)?.marks;
+    return {
+      ...key,
+      ...(this.#deleted.get(key.id) && { state: "deleting" }),
+      ...(promised && { marks: promised, isUnmarkedYet: true }),
+    };
   }
 
   /** No request for what cannot be an id: it would address something else, and the service never gave it out. */

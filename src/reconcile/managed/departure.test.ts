@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceBinding } from "../../api/btp/service-binding.ts";
 import { embeddedCluster } from "../../embedded/embedded-cluster.fixture.ts";
-import { NotFound } from "../../kube/errors.ts";
+import { Conflict, NotFound } from "../../kube/errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Happening } from "../../report/event-recorder.ts";
 import type { Outcome } from "../../runtime/workers.ts";
@@ -78,7 +78,14 @@ async function leaving(setup: Setup = {}) {
       outside,
     });
   };
-  return { clock, connection, owner, told, get, run };
+  const takeAway = async (): Promise<void> => {
+    await kube.patch(serviceBinding, { name: "orders" }, { type: "merge", body: { metadata: { finalizers: null } } });
+  };
+  const remake = async (): Promise<void> => {
+    await takeAway();
+    await kube.create(serviceBinding, bindingOf({ instanceId: INSTANCE, metadata, spec }));
+  };
+  return { clock, connection, owner, told, get, run, takeAway, remake };
 }
 
 const isGone = async ({ get }: { readonly get: () => Promise<KubeObject | undefined> }): Promise<boolean> =>
@@ -146,6 +153,23 @@ test("with Orphan, or without the right to delete, working keys are set free and
     assert.deepEqual([orphaned?.reason, orphaned?.id], ["KeysOrphaned", "active,old-1"]);
     assert.ok(await isGone(world));
   }
+});
+
+test("whoever was slow to leave lays no hand on the keys of a resource that was made anew meanwhile", async () => {
+  for (const spec of [{}, { deletionPolicy: "Orphan" }]) {
+    const world = await leaving({ spec });
+    const marks = [...world.connection.keys.values()];
+    world.connection.onListed = () => world.remake();
+    await assert.rejects(world.run(), Conflict);
+    assert.deepEqual([...world.connection.keys.values()], marks, JSON.stringify(spec));
+  }
+});
+
+test("what is left of a resource that somebody took away by hand meanwhile goes all the same", async () => {
+  const world = await leaving();
+  world.connection.onListed = () => world.takeAway();
+  await assert.rejects(world.run(), NotFound);
+  assert.deepEqual(world.connection.ids, []);
 });
 
 const PENDING = { sequence: 4, pending: { name: "next", sequence: 4, since: "2025-11-05T13:00:00Z", madeFrom: "x" } };

@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { decideDeletion } from "../../engine/decide-deletion.ts";
 import type { SeenKey } from "../../engine/model.ts";
-import type { KubeObject } from "../../kube/objects.ts";
+import { Conflict, NotFound } from "../../kube/errors.ts";
+import type { KubeObject, ObjectRef } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Connection } from "../../providers/contract.ts";
 import { ProviderError } from "../../providers/provider-error.ts";
@@ -60,7 +61,10 @@ export async function depart(options: DepartureOptions): Promise<Outcome> {
         seen = await removeAll(next.ids, seen ?? [], options);
         break;
       case "unmark":
-        for (const id of next.ids) await outside.connection.mark(id, undefined, signal);
+        for (const id of next.ids) {
+          await ensureNotRemade(options);
+          await outside.connection.mark(id, undefined, signal);
+        }
         await options.reporter.keysOrphaned(object, next.ids, signal);
         seen = (seen ?? []).filter((key) => !next.ids.includes(key.id));
         break;
@@ -117,15 +121,31 @@ async function observeInstance(
   }
 }
 
+/**
+ * Another resource may bear the name by now, with the keys that this one had: a backup was restored. They are that one's
+ * then. Of one that is gone altogether, the keys are nobody's.
+ */
+async function ensureNotRemade({ kind, kube, object, signal }: DepartureOptions): Promise<void> {
+  const { name, uid } = object.metadata;
+  try {
+    const live = await kube.get(kind.type, refOf(object), { signal });
+    if (live.metadata.uid !== uid) throw new Conflict(`${name} was made anew`);
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+  }
+}
+
 async function removeAll(
   ids: readonly string[],
   seen: readonly SeenKey[],
-  { object, outside, reporter, signal }: DepartureOptions,
+  options: DepartureOptions,
 ): Promise<readonly SeenKey[]> {
+  const { object, outside, reporter, signal } = options;
   const gone = new Set<string>();
   const leaving = new Set<string>();
   const problems: unknown[] = [];
   for (const id of ids) {
+    await ensureNotRemade(options);
     try {
       const result = await outside.connection.delete(id, signal);
       (result === "gone" ? gone : leaving).add(id);
@@ -148,14 +168,18 @@ export async function release({
   object,
   signal,
 }: Pick<DepartureOptions, "kind" | "kube" | "object" | "signal">): Promise<void> {
-  const { name, namespace, resourceVersion, finalizers = [] } = object.metadata;
+  const { resourceVersion, finalizers = [] } = object.metadata;
   const kept = finalizers.filter((finalizer) => finalizer !== FINALIZER);
   if (kept.length === finalizers.length) return;
-  const ref = { name, ...(namespace !== undefined && { namespace }) };
   await kube.patch(
     kind.type,
-    ref,
+    refOf(object),
     { type: "merge", body: { metadata: { resourceVersion, finalizers: kept } } },
     { signal },
   );
 }
+
+const refOf = ({ metadata: { name, namespace } }: KubeObject): ObjectRef => ({
+  name,
+  ...(namespace !== undefined && { namespace }),
+});

@@ -5,9 +5,3 @@ import { generic } from "./generic.ts";
 import { rotating } from "./rotating.ts";
 
 export const FAMILIES: readonly Family[] = [btp, cloudFoundry, rotating, generic];
-
-export function familyOf(name: string): Family {
-  const family = FAMILIES.find((one) => one.name === name);
-  if (!family) throw new RangeError(`there is no family ${name}`);
-  return family;
-}

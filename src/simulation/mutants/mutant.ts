@@ -1,7 +1,6 @@
 import type { Tampering } from "../assembly.ts";
-import type { Disturbance, Perturbation } from "../driver.ts";
 import type { Fault } from "../faults.ts";
-import type { ActName } from "../person.ts";
+import type { AnyAct, Disturbance, Perturbation } from "../perturbation.ts";
 import type { Call } from "../process.ts";
 import type { Rule } from "./rules.ts";
 
@@ -42,7 +41,7 @@ export const faultOf =
     what.kind === "fault" && faults.includes(what.fault);
 
 export const actOf =
-  (...names: readonly ActName[]) =>
+  (...names: readonly AnyAct[]) =>
   (what: Perturbation): boolean =>
     what.kind === "person" && names.includes(what.name);
 

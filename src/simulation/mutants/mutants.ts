@@ -1,8 +1,10 @@
 import { ACTING } from "./acting.ts";
+import { HOLDING } from "./holding.ts";
 import { LEAVING } from "./leaving.ts";
 import type { Mutant } from "./mutant.ts";
 import { PARENTING } from "./parenting.ts";
 import { REPLACING } from "./replacing.ts";
+import { RESTARTING } from "./restarting.ts";
 import { RETURNING } from "./returning.ts";
 import { TELLING } from "./telling.ts";
 import { WRITING } from "./writing.ts";
@@ -15,4 +17,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...PARENTING,
   ...ACTING,
   ...TELLING,
+  ...HOLDING,
+  ...RESTARTING,
 ];

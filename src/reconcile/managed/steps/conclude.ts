@@ -4,14 +4,21 @@ import { keyName } from "../key-name.ts";
 import { ANNOTATIONS } from "../managed-kind.ts";
 import type { Workpiece } from "../workpiece.ts";
 
-/** External-name moves to the key that is published, and the request that it fulfils leaves in the same write. */
-export function activateKey(piece: Workpiece, id: string): Promise<void> {
-  const fulfilled = { [piece.options.kind.forceAnnotation]: null, [ANNOTATIONS.compromised]: null };
+/**
+ * External-name moves to the key that is published, and the request that it fulfils leaves in the same write. Where nothing
+ * is published nobody has asked for its credentials, which would have marked it.
+ */
+export async function activateKey(piece: Workpiece, id: string): Promise<void> {
+  const { outside, kind, signal } = piece.options;
+  const { pending } = piece.state;
+  if (pending && piece.keys.get(id)?.isUnmarkedYet)
+    await outside.connection.mark(id, piece.marks(pending.sequence), signal);
+  const fulfilled = { [kind.forceAnnotation]: null, [ANNOTATIONS.compromised]: null };
   const annotations = {
     [ANNOTATIONS.externalName]: id,
     ...(unfulfilled(piece.state) === undefined && fulfilled),
   };
-  return piece.patchMetadata({ annotations });
+  await piece.patchMetadata({ annotations });
 }
 
 /** The last write of a rotation. Its event comes first: whoever dies in between tells of it again, under the same name. */

@@ -1,0 +1,150 @@
+import { parseInstant } from "../../base/instant.ts";
+import { apiVersionOf, type KubeObject, type OwnerReference, type ResourceType } from "../../kube/objects.ts";
+import { deploymentType, podType, replicaSetType } from "../../restart/workload-kinds.ts";
+import { RESOURCE, SECRET } from "../scene.ts";
+import { keyIdIn } from "../truth.ts";
+import type { World } from "../world.ts";
+
+/** Who uses the Secret of a resource: a workload with its pods, and pods that stand alone. Must not: ask production code. */
+export const OPT_IN = "keyturn.dev/restartOnChange";
+/** The workload whose pods use the Secret. */
+export const SHOP = { namespace: SECRET.namespace, name: "shop" } as const;
+const OTHER_SECRET = "another-secret";
+/** On a pod: the key that it was started with. */
+const RUNS_ON = "runs-on";
+/** On a pod: the Secret that it uses. */
+const USES = "uses";
+
+export interface Consumers {
+  /** What the annotation says, on the workload; undefined: nothing. */
+  readonly workload?: "true" | "false" | undefined;
+  /** The same on the pods themselves. */
+  readonly pods?: "true" | "delete" | undefined;
+  /** Nobody makes the pods again. */
+  readonly areBare?: true;
+}
+
+const container = { name: "main", image: "shop:1" };
+const specOf = (secretName: string): object => ({
+  nodeName: "node-1",
+  containers: [container],
+  volumes: [{ name: "credentials", secret: { secretName } }],
+});
+
+const annotated = (value: string | undefined): object =>
+  value === undefined ? {} : { annotations: { [OPT_IN]: value } };
+
+/** Two pods that run on what is published now. */
+export async function addConsumers(world: World, { workload, pods, areBare }: Consumers): Promise<void> {
+  if (areBare) {
+    await addPods(world, 2, { annotation: pods, owner: undefined });
+    return;
+  }
+  const deployment = await addWorkload(world, deploymentType, { ...SHOP, ...annotated(workload) });
+  const ownerReferences = [ownerOf(deployment)];
+  const set = await addWorkload(world, replicaSetType, { ...SHOP, name: "shop-1", ownerReferences });
+  await addPods(world, 2, { annotation: pods, owner: ownerOf(set) });
+}
+
+const addWorkload = (world: World, type: ResourceType, metadata: KubeObject["metadata"]): Promise<KubeObject> =>
+  world.kube.create<KubeObject>(type, {
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata,
+    spec: {
+      selector: { matchLabels: { app: SHOP.name } },
+      template: { metadata: { labels: { app: SHOP.name } }, spec: { containers: [container] } },
+    },
+  });
+
+const ownerOf = ({ kind, metadata }: KubeObject): OwnerReference => ({
+  apiVersion: "apps/v1",
+  kind,
+  name: metadata.name,
+  uid: metadata.uid ?? "",
+  controller: true,
+});
+
+interface PodWish {
+  readonly annotation: string | undefined;
+  readonly owner: OwnerReference | undefined;
+  /** They use another Secret, and so no key of ours. */
+  readonly isElsewhere?: boolean;
+}
+
+async function addPods(world: World, count: number, { annotation, owner, isElsewhere }: PodWish): Promise<void> {
+  const secretName = isElsewhere ? OTHER_SECRET : targetIn(world);
+  const secret = world.storedSecret(`${SECRET.namespace}/${secretName}`);
+  const keyId = secret && keyIdIn(secret);
+  const taken = new Set(podsOf(world).map(({ metadata }) => metadata.name));
+  for (let number = 1, made = 0; made < count; number++) {
+    const name = `${SHOP.name}-1-${number}`;
+    if (taken.has(name)) continue;
+    made++;
+    await world.kube.create<KubeObject>(podType, {
+      apiVersion: "v1",
+      kind: podType.kind,
+      metadata: {
+        namespace: SHOP.namespace,
+        name,
+        labels: { app: SHOP.name, [USES]: secretName, ...(keyId !== undefined && { [RUNS_ON]: keyId }) },
+        ...annotated(annotation),
+        ...(owner && { ownerReferences: [owner] }),
+      },
+      spec: specOf(secretName),
+    });
+  }
+}
+
+export const podsOf = (world: World): readonly KubeObject[] => world.stored(podType);
+
+/** At once, whatever becomes of them otherwise. */
+export async function removePods(world: World): Promise<void> {
+  for (const { metadata } of podsOf(world))
+    await world.kube.delete(podType, { ...SHOP, name: metadata.name }, { gracePeriodSeconds: 0 });
+}
+
+/** Others take their places, on what is there now. */
+export async function replacePods(world: World, isElsewhere = false): Promise<void> {
+  const pods = podsOf(world);
+  const [first] = pods;
+  if (!first) return;
+  const { annotations, ownerReferences } = first.metadata;
+  await removePods(world);
+  const wish = { annotation: annotations?.[OPT_IN], owner: ownerReferences?.[0], isElsewhere };
+  await addPods(world, pods.length, wish);
+}
+
+/** Pods that are waited for: they have not ended, and they, or what makes them, have opted in. */
+function waitedFor(world: World): readonly KubeObject[] {
+  const shop = world.stored(deploymentType).find(({ metadata }) => metadata.name === SHOP.name);
+  const isIn = shop?.metadata.annotations?.[OPT_IN] === "true";
+  return podsOf(world).filter(({ metadata, status }) => {
+    const { phase } = (status ?? {}) as { readonly phase?: string };
+    if (phase === "Succeeded" || phase === "Failed") return false;
+    const said = metadata.annotations?.[OPT_IN];
+    return metadata.ownerReferences ? isIn || said === "true" || said === "delete" : said === "delete";
+  });
+}
+
+/** Those of them that run on this key. A Secret that was left and is gone tells nobody that it was there. */
+export const usersOf = (world: World, keyId: string): readonly string[] =>
+  waitedFor(world)
+    .filter(({ metadata }) => metadata.labels?.[RUNS_ON] === keyId && isKnown(world, metadata.labels[USES] ?? ""))
+    .map(({ metadata }) => metadata.name);
+
+const isKnown = (world: World, secretName: string): boolean =>
+  secretName === targetIn(world) || world.storedSecret(`${SECRET.namespace}/${secretName}`) !== undefined;
+
+/** Where the resource publishes its keys now. */
+const targetIn = (world: World): string => world.truth().subjects.get(RESOURCE)?.spec?.secret?.name ?? SECRET.name;
+
+/** Clocks may differ by as much. */
+const TOLERANCE_MS = 62_000;
+
+/** Those of whom nobody can tell whether they had moved on from what was replaced then. */
+export const suspectsOf = (world: World, replacedAt: number): readonly string[] =>
+  waitedFor(world)
+    .filter(({ metadata }) => (parseInstant(metadata.creationTimestamp) ?? 0) <= replacedAt + TOLERANCE_MS)
+    .filter(({ metadata }) => metadata.labels?.[USES] !== OTHER_SECRET)
+    .map(({ metadata }) => metadata.name);

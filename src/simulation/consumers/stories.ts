@@ -1,0 +1,54 @@
+import type { Driver } from "../driver.ts";
+import type { ActName } from "../person.ts";
+import { DAY_MS } from "../scene.ts";
+import type { Story } from "../stories.ts";
+import { due, made, pass, person } from "../story-parts.ts";
+import { addConsumers, type Consumers } from "./consumers.ts";
+
+/** Longer than any schedule waits: whoever is waited for in vain keeps everything from coming to rest. */
+const ROTATION = { ttl: "336h", frequency: "288h", revoke: "AfterConsumers", maxHold: "1000h" };
+
+type Step = (driver: Driver) => Promise<void>;
+
+/** Somebody uses the key, which is then replaced, and whose deletion date comes. */
+const dueWith =
+  ({ maxHold, ...consumers }: Consumers & { readonly maxHold?: string }, ...acts: readonly ActName[]): Step =>
+  async (driver) => {
+    await made({ rotation: { ...ROTATION, ...(maxHold !== undefined && { maxHold }) } })(driver);
+    await addConsumers(driver.world, consumers);
+    await due(driver);
+    await driver.settle();
+    pass(driver, 300_000);
+    await person(...acts)(driver);
+    pass(driver, 2 * DAY_MS);
+  };
+
+const retired = ({ world }: Driver): number => world.truth().subjects.get("orders")?.state.retired.length ?? 0;
+
+const isGone = (driver: Driver): string | undefined =>
+  retired(driver) === 0 ? undefined : "a key is kept that nobody is waited for with";
+
+const IN: Consumers = { workload: "true" };
+
+/** What becomes of a retired key with which consumers are waited for. */
+export const CONSUMER_STORIES: readonly Story[] = [
+  { name: "behind", isMended: true, given: dueWith(IN), expects: isGone },
+  { name: "neverMoves", given: dueWith({ ...IN, maxHold: "10m" }), expects: isGone },
+  { name: "podsSay", isMended: true, given: dueWith({ pods: "true" }), expects: isGone },
+  { name: "moved", given: dueWith(IN, "movePods"), expects: isGone },
+  { name: "movesLate", given: dueWith(IN), when: person("movePods"), expects: isGone },
+  { name: "removed", given: dueWith(IN), when: person("removePods"), expects: isGone },
+  { name: "ended", given: dueWith(IN), when: person("endPods"), expects: isGone },
+  { name: "dismissed", isMended: true, given: dueWith(IN), when: person("dismissPods"), expects: isGone },
+  { name: "elsewhere", given: dueWith(IN), when: person("movePodsElsewhere"), expects: isGone },
+  { name: "notOptedIn", given: dueWith({}), expects: isGone },
+  { name: "optsOut", given: dueWith(IN), when: person("optConsumersOut"), expects: isGone },
+  { name: "optsIn", isMended: true, given: dueWith({}), when: person("optConsumersIn"), expects: isGone },
+  { name: "bare", given: dueWith({ areBare: true, pods: "true" }), expects: isGone },
+  { name: "bareDelete", isMended: true, given: dueWith({ areBare: true, pods: "delete" }), expects: isGone },
+  { name: "heldCompromise", isMended: true, given: dueWith(IN), when: person("compromise") },
+  { name: "heldDelete", given: dueWith(IN), when: person("deleteResource") },
+  { name: "heldForce", isMended: true, given: dueWith(IN), when: person("force") },
+  { name: "heldMove", isMended: true, given: dueWith(IN), when: person("moveSecret") },
+  { name: "heldRestore", isMended: true, given: dueWith(IN), when: person("restoreSecret", "movePods") },
+];

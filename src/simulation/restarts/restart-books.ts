@@ -1,0 +1,42 @@
+import type { Template } from "./shop.ts";
+
+/** What a workload was at one time: what an undone rollout brings back. */
+interface Revision {
+  readonly template: Template;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** What a source was from some step on. */
+interface Value {
+  readonly at: number;
+  readonly value: string;
+}
+
+/** What the judge of restarts remembers by itself. */
+export interface RestartBooks {
+  /** By source: what it came to be, and at which step; that it was not there for a while is no change. */
+  readonly values: Map<string, readonly Value[]>;
+  /** By workload and source: up to which step its changes are taken account of; absent: nobody knows what runs. */
+  readonly baselines: Map<string, number>;
+  /** By UID: what a pod was started with, and when. */
+  readonly runsOn: Map<string, Value>;
+  /** Pods that were started with something else than what was taken for it, since nobody could know better. */
+  readonly excused: Set<string>;
+  /** By workload: when it was restarted by us. */
+  readonly rolls: Map<string, readonly number[]>;
+  /** Of the workload that people lay hands on, oldest first. */
+  readonly revisions: Revision[];
+  /** Nothing that restarts are counted by was taken away, and no clock was wrong. */
+  isCountKnown: boolean;
+}
+
+/** Those of somebody who has seen nothing yet. */
+export const NO_RESTART_BOOKS: RestartBooks = {
+  values: new Map(),
+  baselines: new Map(),
+  runsOn: new Map(),
+  excused: new Set(),
+  rolls: new Map(),
+  revisions: [],
+  isCountKnown: true,
+};

@@ -1,0 +1,114 @@
+import type { RestartAct } from "./acts.ts";
+import type { RestartDriver } from "./restart-driver.ts";
+import { STOPPED, WEB } from "./shop.ts";
+
+/** A scene that is set without disturbance, and what then happens: from there on everything may go wrong. */
+export interface RestartStory {
+  readonly name: string;
+  readonly given: (driver: RestartDriver) => Promise<void>;
+  /** What people do then. */
+  readonly acts: readonly RestartAct[];
+  /** How often the workload is restarted by us in all, where nobody else interferes; absent: it is not said. */
+  readonly restarts?: number;
+  readonly expects?: (driver: RestartDriver) => string | undefined;
+}
+
+type Step = (driver: RestartDriver) => Promise<void>;
+
+const MINUTE_MS = 60_000;
+
+/** Everything is there, and known. */
+const settled: Step = async (driver) => {
+  await driver.world.populate();
+  await driver.settle();
+  driver.world.clock.advance(MINUTE_MS);
+};
+
+/** These have happened one after the other, and each has come to rest. */
+const after =
+  (...acts: readonly RestartAct[]): Step =>
+  async (driver) => {
+    await settled(driver);
+    for (const act of acts) {
+      await driver.person(act);
+      await driver.settle();
+      driver.world.clock.advance(MINUTE_MS);
+    }
+  };
+
+const isStopped =
+  (wanted: boolean) =>
+  ({ world }: RestartDriver): string | undefined => {
+    const is = world.web()?.metadata.annotations?.[STOPPED] !== undefined;
+    return is === wanted ? undefined : `${WEB.name} is ${is ? "" : "not "}stopped`;
+  };
+
+const CHANGED: readonly RestartStory[] = [
+  { name: "first", given: (driver) => driver.world.populate(), acts: [], restarts: 0 },
+  { name: "nothing", given: settled, acts: [], restarts: 0 },
+  { name: "change", given: settled, acts: ["changeSecret"], restarts: 1 },
+  { name: "changeAgain", given: after("changeSecret"), acts: ["changeSecret"], restarts: 2 },
+  { name: "changeOften", given: settled, acts: ["changeSecret", "changeSecret", "changeSecret"], restarts: 1 },
+  { name: "changeBack", given: after("changeSecret"), acts: ["changeBack"], restarts: 2 },
+  { name: "changeAndBack", given: settled, acts: ["changeSecret", "changeBack"], restarts: 0 },
+  { name: "otherKey", given: settled, acts: ["changeOther"], restarts: 0 },
+  { name: "label", given: settled, acts: ["labelSecret"], restarts: 0 },
+  { name: "sameAgain", given: settled, acts: ["loseSecret", "bringSecretBack"], restarts: 0 },
+  { name: "anotherInstead", given: settled, acts: ["loseSecret", "bringAnotherBack"], restarts: 1 },
+  { name: "lost", given: after("loseSecret"), acts: ["bringAnotherBack"], restarts: 1 },
+];
+
+const WORKLOAD: readonly RestartStory[] = [
+  { name: "edit", given: settled, acts: ["editTemplate"], restarts: 0 },
+  { name: "editAndChange", given: settled, acts: ["changeSecret", "editTemplate"], restarts: 1 },
+  { name: "useOther", given: settled, acts: ["useOther"], restarts: 0 },
+  { name: "useOtherAndChange", given: after("useOther"), acts: ["changeSecret"], restarts: 0 },
+  { name: "undo", given: after("changeSecret"), acts: ["undo"], restarts: 1 },
+  { name: "undoLate", given: after("changeSecret", "changeSecret"), acts: ["undo"], restarts: 2 },
+  { name: "undoAndChange", given: after("changeSecret"), acts: ["undo", "changeSecret"] },
+  { name: "undone", given: after("changeSecret", "undo"), acts: ["changeSecret"], restarts: 2 },
+  { name: "revertState", given: after("changeSecret"), acts: ["revertState"], restarts: 1 },
+  { name: "revertTemplate", given: after("changeSecret"), acts: ["revertTemplate"], restarts: 1 },
+  { name: "revertBoth", given: after("changeSecret"), acts: ["revertState", "revertTemplate"], restarts: 1 },
+  { name: "reverted", given: after("changeSecret", "revertState"), acts: ["changeSecret"], restarts: 2 },
+  { name: "restoreState", given: after("changeSecret"), acts: ["restoreState"], restarts: 1 },
+  { name: "optOut", given: settled, acts: ["optOut", "changeSecret"], restarts: 0 },
+  { name: "optBackIn", given: after("optOut", "changeSecret"), acts: ["optIn"], restarts: 1 },
+  { name: "scaleToZero", given: settled, acts: ["scaleToZero", "changeSecret"], restarts: 1 },
+  { name: "scaleUp", given: after("scaleToZero"), acts: ["changeSecret", "scaleUp"], restarts: 1 },
+  { name: "deleteWorkload", given: settled, acts: ["changeSecret", "deleteWorkload"], restarts: 0 },
+  { name: "recreateAndChange", given: after("changeSecret"), acts: ["changeSecret", "recreateWorkload"], restarts: 0 },
+  { name: "recreateWorkload", given: after("changeSecret"), acts: ["recreateWorkload"], restarts: 0 },
+];
+
+const TROUBLE: readonly RestartStory[] = [
+  { name: "jam", given: settled, acts: ["jam", "changeSecret"], restarts: 1 },
+  {
+    name: "jammed",
+    given: async (driver) => {
+      await after("jam")(driver);
+      await driver.person("changeSecret");
+      await driver.work(8);
+    },
+    acts: ["changeSecret"],
+    restarts: 2,
+  },
+  { name: "holdBack", given: settled, acts: ["holdBack", "changeSecret"], restarts: 0, expects: isStopped(true) },
+  { name: "letGo", given: after("holdBack", "changeSecret"), acts: ["release"], restarts: 1 },
+  {
+    name: "fight",
+    given: after("changeSecret", "changeSecret", "changeSecret"),
+    acts: ["changeSecret"],
+    restarts: 3,
+    expects: isStopped(true),
+  },
+  {
+    name: "peace",
+    given: after("changeSecret", "changeSecret", "changeSecret", "changeSecret"),
+    acts: ["release"],
+    restarts: 1,
+    expects: isStopped(false),
+  },
+];
+
+export const RESTART_STORIES: readonly RestartStory[] = [...CHANGED, ...WORKLOAD, ...TROUBLE];

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { DEFAULT_RESTART_SETTINGS } from "../../src/reconcile/restart/restart-settings.ts";
+import { mount } from "./pod-status-objects.ts";
+import { type RestartStage, type Story, story } from "./restart-stage.ts";
+import { classVolume, podSpec, Shop, type WorkloadWishes } from "./shop.ts";
+
+const { defaults } = DEFAULT_RESTART_SETTINGS;
+const UNCAPPED = { maxRollouts: 0, maxRolloutsPerNamespace: 0 };
+
+async function deployments(shop: Shop, count: number, wishes: WorkloadWishes): Promise<readonly string[]> {
+  const names = Array.from({ length: count }, (_, index) => `app-${index}`);
+  for (const name of names) await shop.workload(name, wishes);
+  return names;
+}
+
+async function eachOnce(stage: RestartStage, shop: Shop, names: readonly string[]): Promise<void> {
+  for (const name of names) await shop.rolled(name, 1);
+  await stage.calm();
+  for (const name of names) assert.equal(await shop.rolls(name), 1, name);
+}
+
+/** What others in the field do badly, where told on the embedded server with the clock in hand: here as time passes. */
+const fieldStories: readonly Story[] = [
+  ...[
+    { count: 10, replicas: 2 },
+    { count: 50, replicas: 1 },
+    { count: 200, replicas: 0 },
+  ].map(({ count, replicas }) =>
+    story(
+      `one Secret, ${count} Deployments of ${replicas} pods: each restarted once, followed to its end`,
+      async (stage) => {
+        const shop = new Shop(stage);
+        await shop.secret("db", { password: "one" });
+        const names = await deployments(shop, count, { replicas });
+        for (const name of names) await shop.adopted(name);
+        await shop.secret("db", { password: "two" });
+        await eachOnce(stage, shop, names);
+        for (const name of names) await shop.complete(name, replicas);
+      },
+      UNCAPPED,
+    ),
+  ),
+  story(
+    "with caps, all are restarted in the end",
+    async (stage) => {
+      const shop = new Shop(stage);
+      await shop.secret("db", { password: "one" });
+      const names = await deployments(shop, 6, { replicas: 2 });
+      for (const name of names) await shop.complete(name, 2);
+      for (const name of names) await shop.adopted(name);
+      await shop.secret("db", { password: "two" });
+      await eachOnce(stage, shop, names);
+      for (const name of names) await shop.complete(name, 2);
+    },
+    { maxRollouts: 2, maxRolloutsPerNamespace: 1 },
+  ),
+  story(
+    "five updates in quick succession are one rollout",
+    async (stage) => {
+      const shop = new Shop(stage);
+      await shop.secret("db", { password: "0" });
+      await shop.workload("web");
+      await shop.adopted("web");
+      for (const password of ["1", "2", "3", "4", "5"]) await shop.secret("db", { password });
+      await shop.rolled("web", 1);
+      await shop.complete("web", 2);
+      await shop.staysAt("web", 1);
+    },
+    { defaults: { ...defaults, pace: { ...defaults.pace, quietMs: 4000 } } },
+  ),
+  story("one pod status changes beside twenty workloads: one restart", async (stage) => {
+    const shop = new Shop(stage);
+    const names = await deployments(shop, 20, { pod: podSpec(classVolume("vault")), replicas: 1 });
+    for (const name of names) for (const pod of await shop.complete(name, 1)) await mount(stage.kube, pod, "vault", V1);
+    for (const name of names) await shop.adopted(name);
+    // A rotation within the second in which a pod started counts as what it started with.
+    await stage.calm();
+    for (const pod of await shop.pods("app-7")) await mount(stage.kube, pod, "vault", V2);
+    await shop.rolled("app-7", 1);
+    await stage.calm();
+    for (const name of names) assert.equal(await shop.rolls(name), name === "app-7" ? 1 : 0, name);
+  }),
+];
+
+const V1 = { key: "v1" };
+const V2 = { key: "v2" };
+
+/** One pod on the one node, or as many as are asked for by default. */
+const ROLLED: readonly (readonly [kind: string, pods: number])[] = [
+  ["StatefulSet", 2],
+  ["DaemonSet", 1],
+];
+
+const rolloutStories: readonly Story[] = ROLLED.map(([kind, pods]) =>
+  story(`the restart of a ${kind} is followed to its end`, async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    await shop.workload("web", { kind });
+    await shop.adopted("web", kind);
+    const before = (await shop.complete("web", pods, kind)).map(({ metadata }) => metadata.uid);
+    await shop.secret("db", { password: "two" });
+    await shop.rolled("web", 1, kind);
+    const after = await shop.complete("web", pods, kind);
+    assert.ok(after.every(({ metadata }) => !before.includes(metadata.uid)));
+    await shop.staysAt("web", 1, kind);
+  }),
+);
+
+/** Only where time passes by itself. */
+export const realStories: Readonly<Record<string, readonly Story[]>> = {
+  "what the field does badly": fieldStories,
+  "rollouts by the controllers of Kubernetes": rolloutStories,
+};
