@@ -25,8 +25,8 @@ async function exploreFixed(): Promise<boolean> {
   const { findings, ...figures } = await exploreInShares({
     workers: 2,
     firstSeed: 1,
-    drawn: 13_000,
-    everySingle: 251,
+    drawn: 10_000,
+    everySingle: 307,
     everyPair: 13,
     withMutants: false,
   });

@@ -5,6 +5,7 @@ import type { Climate, Family } from "./families/family.ts";
 import type { Backup } from "./person.ts";
 import type { Plan } from "./perturbation.ts";
 import type { ScheduleResult } from "./repertoire.ts";
+import { SetScenes } from "./set-scenes.ts";
 import type { Story } from "./stories.ts";
 import { type Scene, World } from "./world.ts";
 
@@ -24,17 +25,7 @@ interface SetScene {
   readonly backup: Backup;
 }
 
-const scenes = new WeakMap<Cluster, Map<string, Promise<SetScene>>>();
-
-/** Setting a scene is undisturbed and always the same, so it is done once, by untampered code. */
-function setScene({ cluster, family, story, climate }: ScheduleOptions): Promise<SetScene> {
-  const known = scenes.get(cluster) ?? new Map<string, Promise<SetScene>>();
-  scenes.set(cluster, known);
-  const name = `${family.name}/${story.name}/${climate.name}`;
-  const scene = known.get(name) ?? playScene({ cluster, family, story, climate });
-  known.set(name, scene);
-  return scene;
-}
+const scenes = new SetScenes<SetScene>();
 
 async function playScene(
   options: Pick<ScheduleOptions, "cluster" | "family" | "story" | "climate">,
@@ -49,8 +40,9 @@ async function playScene(
 
 /** One schedule from beginning to end: the same options always give the same result. */
 export async function runSchedule(options: ScheduleOptions): Promise<ScheduleResult> {
-  const { story, plan } = options;
-  const { scene, backup } = await setScene(options);
+  const { story, plan, cluster, family, climate } = options;
+  const name = `${family.name}/${story.name}/${climate.name}`;
+  const { scene, backup } = await scenes.of(cluster, name, () => playScene({ cluster, family, story, climate }));
   const world = new World({ ...options, scene });
   const driver = new Driver(world, plan, backup);
   world.trace("      --- from here on anything may happen");

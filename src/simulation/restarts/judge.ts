@@ -110,6 +110,7 @@ export class RestartJudge {
   /** Whoever lets restarts go on has the count begin anew. */
   released(uid: string): void {
     this.#books.rolls.delete(uid);
+    this.#books.stopped.delete(uid);
   }
 
   noteSources(): void {
@@ -171,6 +172,9 @@ export class RestartJudge {
     this.heard(JSON.stringify(is));
     if (!isDeepStrictEqual(withoutOurs(was), withoutOurs(is)))
       this.accuse(`S7 more than our annotations was written: ${name}`);
+    const isStop =
+      was.metadata.annotations?.[STOPPED] === undefined && is.metadata.annotations?.[STOPPED] !== undefined;
+    if (isStop) this.#books.stopped.add(uidOf(is.metadata));
     const key = baselineKey(is);
     const readAt = doer.readAt.get(`Secret ${NAMESPACE}/${secretNameOf(is)}`) ?? -1;
     const isKnown = this.#books.baselines.has(key);
@@ -241,9 +245,9 @@ export class RestartJudge {
   }
 
   #isWronglyStopped({ metadata }: Workload): boolean {
-    const isOurs = metadata.annotations?.[STOPPED]?.startsWith("Stopped after") === true;
-    const { length = 0 } = this.#books.rolls.get(uidOf(metadata)) ?? [];
-    return isOurs && this.#books.isCountKnown && length < MOST_PER_HOUR;
+    const { stopped, rolls, isCountKnown } = this.#books;
+    const { length = 0 } = rolls.get(uidOf(metadata)) ?? [];
+    return stopped.has(uidOf(metadata)) && isCountKnown && length < MOST_PER_HOUR;
   }
 
   #judgePods(workload: Workload): void {

@@ -24,6 +24,8 @@ export interface RestartBooks {
   readonly excused: Set<string>;
   /** By workload: when it was restarted by us. */
   readonly rolls: Map<string, readonly number[]>;
+  /** Workloads that we have stopped: others may do so too, in whichever words. */
+  readonly stopped: Set<string>;
   /** Of the workload that people lay hands on, oldest first. */
   readonly revisions: Revision[];
   /** Nothing that restarts are counted by was taken away, and no clock was wrong. */
@@ -37,6 +39,7 @@ export const NO_RESTART_BOOKS: RestartBooks = {
   runsOn: new Map(),
   excused: new Set(),
   rolls: new Map(),
+  stopped: new Set(),
   revisions: [],
   isCountKnown: true,
 };

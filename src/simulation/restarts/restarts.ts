@@ -1,5 +1,6 @@
 import type { Cluster } from "../cluster.ts";
 import { type Performance, perturbationsAt, type Repertoire, type ScheduleResult } from "../repertoire.ts";
+import { SetScenes } from "../set-scenes.ts";
 import { RESTART_ACTS } from "./acts.ts";
 import { RestartDriver } from "./restart-driver.ts";
 import { WEB } from "./shop.ts";
@@ -28,17 +29,7 @@ export const restarts: Repertoire = {
   run,
 };
 
-const scenes = new WeakMap<Cluster, Map<string, Promise<RestartScene>>>();
-
-/** Setting a scene is undisturbed and always the same, so it is done once, by untampered code. */
-function setScene(cluster: Cluster, story: RestartStory, climate: RestartClimate): Promise<RestartScene> {
-  const known = scenes.get(cluster) ?? new Map<string, Promise<RestartScene>>();
-  scenes.set(cluster, known);
-  const name = `${story.name}/${climate}`;
-  const scene = known.get(name) ?? playScene(cluster, story, climate);
-  known.set(name, scene);
-  return scene;
-}
+const scenes = new SetScenes<RestartScene>();
 
 async function playScene(cluster: Cluster, story: RestartStory, climate: RestartClimate): Promise<RestartScene> {
   const world = new RestartWorld({ cluster, climate, seed: 1 });
@@ -54,7 +45,8 @@ async function run({ story: name, climate: of, plan, ...options }: Performance):
   const story = RESTART_STORIES.find((one) => one.name === name);
   const climate = CLIMATES.find((one) => one === of);
   if (!story || !climate) throw new RangeError(`there is no story ${name} or no climate ${of}`);
-  const scene = await setScene(options.cluster, story, climate);
+  const { cluster } = options;
+  const scene = await scenes.of(cluster, `${name}/${climate}`, () => playScene(cluster, story, climate));
   const world = new RestartWorld({ ...options, climate, scene });
   const driver = new RestartDriver(world, plan);
   world.trace("      --- from here on anything may happen");
