@@ -153,6 +153,8 @@ class LoopbackControlPlane implements ControlPlane {
       `--kubeconfig=${this.kubeconfig}`,
       `--service-account-private-key-file=${this.#file("service-account.key")}`,
       `--root-ca-file=${this.#certificateFile()}`,
+      // A node whose heartbeats are late on a busy machine must not make all its pods unready for good.
+      "--node-monitor-grace-period=24h",
       ...generous,
     ]);
     await this.#launch("kube-scheduler", this.#tools.scheduler, [`--kubeconfig=${this.kubeconfig}`, ...generous]);

@@ -14,8 +14,7 @@ import { TestOperator } from "./test-operator.ts";
 /** Dates on the server are whole seconds, cut off: quiet for one second may be over at once. */
 const QUIET_MS = 1000;
 const CALM_MS = 5000;
-/** The ReplicaSet controller waits ever longer when what it reads is older than what it wrote, as it often is under load. */
-const PATIENCE_MS = 240_000;
+const PATIENCE_MS = 120_000;
 
 /**
  * A real control plane, where time passes by itself: the operator is in the test's process and sees one namespace, so that
