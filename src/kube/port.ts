@@ -35,6 +35,11 @@ export interface Kube {
   close(): Promise<void>;
 }
 
+/** The part of it that reads single objects. */
+export interface ObjectReader {
+  get(type: ResourceType, ref: ObjectRef, options?: ReadOptions): Promise<KubeObject>;
+}
+
 /** What is needed to make an object: the server fills in the rest of the metadata. */
 export type Draft<T extends KubeObject> = Omit<T, "metadata"> & {
   readonly metadata: Omit<T["metadata"], "name"> & { readonly name?: string };

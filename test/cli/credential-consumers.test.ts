@@ -3,13 +3,8 @@ import { test } from "node:test";
 import { Forbidden } from "../../src/kube/errors.ts";
 import { apiVersionOf, type KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
-import type { ControllerSettings } from "../../src/reconcile/controller-settings.ts";
-import { createRestartController } from "../../src/reconcile/restart/restart-controller.ts";
-import { RestartKnowledge } from "../../src/reconcile/restart/restart-knowledge.ts";
 import { deploymentType } from "../../src/restart/workload-kinds.ts";
-import type { Controller } from "../../src/runtime/controller.ts";
-import { BtpWorld } from "../reconcile/btp-world.ts";
-import { WorldOperator } from "../reconcile/world-operator.ts";
+import { RestartingWorld } from "../reconcile/restarting-world.ts";
 import { OPT_IN, podSpec, secretVolume } from "../restart/shop.ts";
 import { runOn, type Said } from "./command-world.ts";
 
@@ -17,26 +12,13 @@ const MINUTE_MS = 60_000;
 const SECRET = "orders-secret";
 
 /** A binding with consumers, and an operator that rotates the one and restarts the others. */
-class CredentialWorld extends BtpWorld {
-  override createControllers(settings: ControllerSettings): readonly Controller[] {
-    const told = { ...settings, knowledge: new RestartKnowledge(settings.restart) };
-    return [createRestartController(told), ...super.createControllers(told)];
-  }
-
+class CredentialWorld extends RestartingWorld {
   static async start(
     context: { after: (done: () => Promise<void>) => void },
     rotation: Readonly<Record<string, string>>,
   ): Promise<CredentialWorld> {
     const world = new CredentialWorld();
-    world.server.start();
-    await world.populate();
-    const operator = new WorldOperator(world);
-    context.after(async () => {
-      await operator.stop();
-      await world.server.stop();
-    });
-    await world.create("orders", { rotation });
-    await world.clock.advance(5000);
+    await world.begin(context, rotation);
     return world;
   }
 

@@ -2,13 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
-import type { ControllerSettings } from "../../src/reconcile/controller-settings.ts";
-import { createRestartController } from "../../src/reconcile/restart/restart-controller.ts";
-import { RestartKnowledge } from "../../src/reconcile/restart/restart-knowledge.ts";
 import { deploymentType, podType } from "../../src/restart/workload-kinds.ts";
-import type { Controller } from "../../src/runtime/controller.ts";
-import { BtpWorld } from "./btp-world.ts";
 import { OPT_IN, type RetiredEntry, SECRET, usingAll } from "./consumers-world.ts";
+import { RestartingWorld } from "./restarting-world.ts";
 import { WorldOperator } from "./world-operator.ts";
 
 const SECOND_MS = 1000;
@@ -18,14 +14,7 @@ const labels = { app: "web" };
 const web = { namespace: "default", name: "web" };
 const WEB = "Deployment default/web";
 
-/** Bindings, workloads, and an operator that rotates the ones and restarts the others. */
-class WholeWorld extends BtpWorld {
-  override createControllers(settings: ControllerSettings): readonly Controller[] {
-    const knowledge = new RestartKnowledge(settings.restart);
-    const all = { ...settings, knowledge };
-    return [createRestartController(all), ...super.createControllers(all)];
-  }
-
+class WholeWorld extends RestartingWorld {
   async retired(): Promise<readonly RetiredEntry[]> {
     const { retiredKeys = [] } = (await this.get("orders")).status as { retiredKeys?: readonly RetiredEntry[] };
     return retiredKeys;
@@ -58,15 +47,7 @@ async function started(context: { after: (done: () => Promise<void>) => void }):
   readonly operator: WorldOperator;
 }> {
   const world = new WholeWorld();
-  world.server.start();
-  await world.populate();
-  const operator = new WorldOperator(world);
-  context.after(async () => {
-    await operator.stop();
-    await world.server.stop();
-  });
-  await world.create("orders", { rotation });
-  await world.clock.advance(5 * SECOND_MS);
+  const operator = await world.begin(context, rotation);
   assert.ok(await world.secretWorks("orders"));
   return { world, operator };
 }

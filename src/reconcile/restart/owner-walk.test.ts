@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NotFound } from "../../kube/errors.ts";
 import type { KubeObject, ObjectMeta, ObjectRef, OwnerReference, ResourceType } from "../../kube/objects.ts";
-import type { Kube, ReadOptions } from "../../kube/port.ts";
+import type { ReadOptions } from "../../kube/port.ts";
 import { OwnerWalk } from "./owner-walk.ts";
 
 const signal = new AbortController().signal;
@@ -32,7 +32,7 @@ function serverOf(...between: readonly ObjectMeta[]) {
     if (!metadata) throw new NotFound(`there is no ${name}`);
     return { apiVersion: "v1", kind, metadata };
   };
-  return { asked, walk: new OwnerWalk({ get } as unknown as Kube) };
+  return { asked, walk: new OwnerWalk({ get }) };
 }
 
 test("from a pod to what makes it", async () => {

@@ -1,6 +1,6 @@
 import { NotFound } from "../../kube/errors.ts";
 import type { ObjectMeta, OwnerReference, ResourceType } from "../../kube/objects.ts";
-import type { Kube } from "../../kube/port.ts";
+import type { ObjectReader } from "../../kube/port.ts";
 import { jobType, replicaSetType } from "../../restart/workload-kinds.ts";
 import { controllerOf } from "./restart-sources.ts";
 import { workloadKey } from "./workload-key.ts";
@@ -21,11 +21,11 @@ const MOST_REMEMBERED = 20_000;
  * CronJob. Of what is between, metadata alone is read, once for each UID. Must not: read or write a pod.
  */
 export class OwnerWalk {
-  readonly #kube: Kube;
+  readonly #kube: ObjectReader;
   /** By the UID of a ReplicaSet or Job that somebody made; one that nobody did may still be taken over. */
   readonly #between = new Map<string, PodOwner>();
 
-  constructor(kube: Kube) {
+  constructor(kube: ObjectReader) {
     this.#kube = kube;
   }
 

@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { ManualClock } from "../../base/manual-clock.ts";
 import { fc } from "../../base/properties.fixture.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
-import type { WorkloadRecord } from "./workload-record.ts";
 
 /** What the caches say, in the hands of the test. */
 function world(
@@ -15,7 +14,7 @@ function world(
   const behind = new Set<string>();
   const caches: SlotsOptions["caches"] = {
     *rolling() {
-      for (const [key, at] of rolling) yield [key, { state: { restartedAt: [at] } } as unknown as WorkloadRecord];
+      for (const [key, at] of rolling) yield [key, { state: { restartedAt: [at] } }];
     },
     capOf: (namespace) => ownCaps[namespace],
     isCurrent: (key) => !behind.has(key),

@@ -1,11 +1,18 @@
 import type { Clock } from "../../base/clock.ts";
+import type { RestartState } from "../../restart/model.ts";
 import type { RestartCaches } from "./restart-caches.ts";
 import { readWorkloadKey } from "./workload-key.ts";
-import type { WorkloadRecord } from "./workload-record.ts";
+
+/** What is asked of a workload that rolls. */
+interface RollingRecord {
+  readonly state: Pick<RestartState, "restartedAt"> | undefined;
+}
 
 export interface SlotsOptions {
   readonly clock: Clock;
-  readonly caches: Pick<RestartCaches, "rolling" | "capOf" | "isCurrent">;
+  readonly caches: Pick<RestartCaches, "capOf" | "isCurrent"> & {
+    rolling(): Iterable<readonly [key: string, record: RollingRecord]>;
+  };
   /** 0: no cap. */
   readonly maxRollouts: number;
   readonly maxRolloutsPerNamespace: number;
@@ -125,4 +132,4 @@ export class Slots {
   }
 }
 
-const restartedAt = ({ state }: WorkloadRecord): number => state?.restartedAt.at(-1) ?? 0;
+const restartedAt = ({ state }: RollingRecord): number => state?.restartedAt.at(-1) ?? 0;

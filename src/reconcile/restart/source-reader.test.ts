@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { ManualClock, settle } from "../../base/manual-clock.ts";
 import { NotFound } from "../../kube/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../../kube/objects.ts";
-import type { Kube } from "../../kube/port.ts";
+
 import { fingerprinter } from "../../restart/restart.fixture.ts";
 import { digestFor } from "../../restart/source-digests.ts";
 import { SourceReader } from "./source-reader.ts";
@@ -44,7 +44,7 @@ class Server {
 
   reader(): SourceReader {
     return new SourceReader({
-      kube: this as unknown as Kube,
+      kube: this,
       clock: new ManualClock(),
       fingerprinter,
       reloader: false,

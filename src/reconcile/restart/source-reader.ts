@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { NotFound } from "../../kube/errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
-import type { Kube } from "../../kube/port.ts";
+import type { ObjectReader } from "../../kube/port.ts";
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { annotationsOf } from "../../restart/annotations.ts";
@@ -21,7 +21,7 @@ export interface Reading {
 }
 
 export interface SourceReaderOptions {
-  readonly kube: Kube;
+  readonly kube: ObjectReader;
   readonly clock: Clock;
   readonly fingerprinter: Fingerprinter;
   readonly reloader: boolean;
