@@ -32,6 +32,15 @@ test("a rotation costs no look: intend, create, publish, activate, commit", () =
   assert.equal(world.secret?.keyId, "id-2");
 });
 
+test("a process that did not leave the resource as it is looks before it intends", () => {
+  const world = settledWorld();
+  world.isContinued = false;
+  world.log.length = 0;
+  world.now += 12 * DAY_MS;
+  world.settle();
+  assert.deepEqual(world.log, ["look", "intend", "create", "publish", "activate", "commit"]);
+});
+
 test("the document's example: 14 days to live, rotated after 12, so the old key works for another 2", () => {
   const world = settledWorld();
   const startAt = world.now;
@@ -138,6 +147,26 @@ const drifts: readonly Drift[] = [
     expect: (world) => {
       assert.equal(activeId(world), "id-2");
       assert.equal(world.secret?.keyId, "id-2");
+    },
+  },
+  {
+    reason: "the status is from an old backup, and says that a rotation is due: the newest key stays published",
+    happens: (world) => {
+      const backup = world.state;
+      const { secret } = world;
+      world.now += 11 * DAY_MS;
+      for (const value of ["1", "2"]) {
+        world.ask({ value, isCompromised: false });
+        world.settle();
+      }
+      world.now += DAY_MS;
+      world.state = backup;
+      world.secret = secret;
+      world.isContinued = false;
+    },
+    expect: (world) => {
+      assert.equal(activeId(world), "id-3");
+      assert.equal(world.secret?.keyId, "id-3");
     },
   },
   {
@@ -405,7 +434,7 @@ test("whoever waits for the key it made itself asks for that one alone, and look
   const continued = (seen: SeenKey | "gone" | undefined): Decision => {
     world.forget();
     const observed = new Map(seen ? [[id, seen]] : []);
-    world.observation = { ...world.observation, isContinued: true, observed };
+    world.observation = { ...world.observation, observed };
     return world.decide();
   };
   const key = world.outside.get(id);
@@ -416,6 +445,7 @@ test("whoever waits for the key it made itself asks for that one alone, and look
   for (const odd of ["gone", { ...key, state: "failed" }, { ...key, state: "deleting" }] as const) {
     assert.deepEqual(continued(odd), { kind: "look" });
   }
+  world.isContinued = false;
   world.forget();
   assert.deepEqual(world.decide(), { kind: "look" }, "another process, or a state that somebody has touched");
 });

@@ -147,13 +147,14 @@ const firstKey: Check = (situation) => {
 };
 
 /**
- * A next key for the active one. Where it is made from something else, its name may be free although a key of that name is
- * ours already (in the former instance): only marks tell that the status is from the past, so they are looked at first.
+ * A next key for the active one. Unless this very process left the resource as it is, a look comes first: the status may be
+ * from the past, and a newer key than it knows is outside.
  */
 function replace(situation: Situation, reason: Reason): Decision {
-  const { state, observation, surroundings } = situation;
-  const isMadeElsewise = state.active?.madeFrom !== surroundings.madeFrom;
-  if (isMadeElsewise && !observation.outside) return { kind: "look" };
+  const { observation, surroundings } = situation;
+  const isSure = observation.isContinued || observation.outside !== undefined;
+  // What is not allowed is not looked for either.
+  if (!isSure && surroundings.may.create) return { kind: "look" };
   return intend(situation, nextPending(situation), reason);
 }
 

@@ -40,6 +40,8 @@ export class EngineWorld {
   readonly outside = new Map<string, WorldKey>();
   secret: { keyId: string; sequence: number; publishedAt: number } | undefined;
   observation: Observation = NOTHING_SEEN;
+  /** Each pass begins with what this very process left: nobody else has touched the resource since. */
+  isContinued = false;
   madeFrom = "v1";
   isComparable = true;
   isFrozen = false;
@@ -88,7 +90,7 @@ export class EngineWorld {
 
   /** A new pass: what was in memory is forgotten, by a crash or because the pass was over. */
   forget(): void {
-    this.observation = NOTHING_SEEN;
+    this.observation = { ...NOTHING_SEEN, isContinued: this.isContinued };
   }
 
   /** Runs passes until there is nothing to do now; says how many steps it took. */
@@ -252,10 +254,12 @@ export class EngineWorld {
   }
 }
 
-/** A world whose first key is made, published and active. */
+/** A world whose first key is made, published and active, by the process that goes on. */
 export function settledWorld(policy: Partial<Policy> = {}): EngineWorld {
   const world = new EngineWorld();
   world.policy = { ...world.policy, ...policy };
   world.settle();
+  world.isContinued = true;
+  world.forget();
   return world;
 }

@@ -42,13 +42,10 @@ export const consumersOf = (family: Family, names?: readonly string[]): Repertoi
     {
       name: `${family.name}-consumers`,
       stories: CONSUMER_STORIES.filter(({ name }) => names?.includes(name) ?? true),
-      acts: actsOf(family, true).filter(isOfNow),
-      unseen: [...UNSEEN.filter(isOfNow), "optConsumersIn"],
+      acts: actsOf(family, true),
+      unseen: [...UNSEEN, "optConsumersIn"],
     },
   );
-
-/** What a status of the past leads to is told of in the stories of rotation. */
-const isOfNow = (act: ActName): boolean => act === "restoreSecret" || !RESTORES.has(act);
 
 interface Contents extends Pick<Company, "acts" | "unseen"> {
   readonly name: string;

@@ -97,6 +97,20 @@ test("create, rotate, expire, delete: what each costs, and nothing for the echo 
   });
 });
 
+test("a resource that somebody has touched is looked at before it is rotated: its status may be from the past", async (context) => {
+  const world = new BtpWorld();
+  await world.populate();
+  const operator = new WorldOperator(world);
+  context.after(() => operator.stop());
+  await world.create("orders", { rotation });
+  await settled(world);
+  operator.traffic();
+  const annotations = { "servicebinding.account.btp.crossplane.io/force-rotation": "now" };
+  await world.kube.patch(serviceBinding, { name: "orders" }, { type: "merge", body: { metadata: { annotations } } });
+  await settled(world);
+  assert.deepEqual(operator.traffic().outside, [`GET ${BINDINGS}`, `POST ${BINDINGS}`]);
+});
+
 test("ProviderConfig and credentials are held while a binding needs them, and let go with the last one", async (context) => {
   const world = new BtpWorld();
   await world.populate();

@@ -81,28 +81,6 @@ test("the document's timeline: rotated after 12 days, the old key gone after 14,
   assert.ok(await world.secretWorks("orders"));
 });
 
-test("a rotation costs one request outside, its later deletion two, and no token in between", async () => {
-  const world = await started();
-  await world.reconcile("orders");
-  await world.clock.advance(12 * DAY_MS);
-  await world.reconcile("orders");
-  world.sandbox.clearRequestLog();
-  await world.clock.advance(1000);
-  const before = world.server.store.revision;
-  await world.kube.patch(
-    serviceBinding,
-    { name: "orders" },
-    {
-      type: "merge",
-      body: { metadata: { annotations: { "servicebinding.account.btp.crossplane.io/force-rotation": "now" } } },
-    },
-  );
-  await world.reconcile("orders");
-  const requests = world.sandbox.requestLog().map(({ method }) => method);
-  assert.deepEqual(requests, ["POST"]);
-  assert.equal(world.server.store.revision - before - 1, 4, "intend, Secret, activate, commit");
-});
-
 test("a Secret that is deleted or edited is put right", async () => {
   const world = await started();
   await world.reconcile("orders");

@@ -168,7 +168,7 @@ describe(`the document on the ${target.name} server`, together, () => {
       assert.ok(during.works);
       assert.deepEqual(
         during.retired.map(({ id }) => id),
-        [first.activeId],
+        [...first.retired.map(({ id }) => id), first.activeId],
         "the just retired key is told of twice",
       );
       await binding.until("the new key", ({ activeId }) => activeId !== first.activeId);

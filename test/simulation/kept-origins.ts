@@ -32,6 +32,16 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
     },
   ],
   [
+    "a status of two keys back that says that a rotation is due is compared with the outside before one is begun",
+    {
+      family: "btp-consumers",
+      story: "heldCompromise",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(40, { kind: "person", name: "restoreBoth" }),
+    },
+  ],
+  [
     "the Secret that a moved reference has left goes before the key in it",
     {
       family: "btp",

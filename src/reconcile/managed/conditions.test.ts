@@ -113,6 +113,15 @@ test("what is known of a resource, in words", () => {
       "a warning",
     ],
     [
+      { state: stateWith({ active, request: { value: "leaked", isCompromised: true }, fulfilled: "leaked" }) },
+      [
+        READY,
+        SYNCED,
+        "RotationStatus=True EnabledWithWarning: Next rotation 2026-01-13T00:00:00Z. The annotation that asks for a rotation because the key is compromised has the value that was answered already: another value asks again.",
+      ],
+      "a request in the words of the last one",
+    ],
+    [
       { state: stateWith({ active, pending }) },
       [READY, SYNCED, "RotationStatus=True Enabled: Key orders-2 is being made."],
       "a key is being made: when it is due depends on when it is there",

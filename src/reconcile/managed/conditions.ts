@@ -83,9 +83,19 @@ const HOLDS: Readonly<Record<Hold, string>> = {
 
 export const holdWords = (hold: Hold): string => HOLDS[hold];
 
-function rotationStatus({ state, policy, warnings, hold }: Findings): Condition {
+/** Whoever asks with the words of last time must not believe that another key was replaced. */
+const repetition = ({ request, fulfilled }: State): readonly string[] =>
+  request && request.value === fulfilled
+    ? [
+        `the annotation that asks for a rotation${request.isCompromised ? " because the key is compromised" : ""} has the ` +
+          "value that was answered already: another value asks again",
+      ]
+    : [];
+
+function rotationStatus({ state, policy, hold, ...findings }: Findings): Condition {
   const type = "RotationStatus";
   if (!policy) return { type, status: "Unknown", reason: "SpecProblem" };
+  const warnings = [...findings.warnings, ...repetition(state)];
   const words = [...(hold ? [HOLDS[hold]] : []), ...schedule(state, policy), ...warnings];
   const message = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}.`).join(" ");
   const common = { type, ...(message !== "" && { message }) };

@@ -90,7 +90,7 @@ export const REPLACING: readonly Mutant[] = [
       return isHeld ? seeing(situation, { secret: { keyId: undefined, sequence: undefined } }) : decide(situation);
     }),
     stories: ["rotate"],
-    schedule: publishedMeanwhile("lost", { at: 11, pattern: 3_202_009_020 }),
+    schedule: publishedMeanwhile("lost", { at: 8, pattern: 1_417_745_003 }),
   },
   {
     rule: "abandoned",
@@ -205,17 +205,14 @@ export const REPLACING: readonly Mutant[] = [
     stories: ["change", "changeName", "changeInstance"],
   },
   {
-    rule: "elsewhere",
-    name: "a key in another instance is intended without a look",
-    tampering: instead((decision, situation) => {
-      const { state, surroundings, observation } = situation;
-      const isElsewhere = state.active !== undefined && state.active.madeFrom !== surroundings.madeFrom;
-      if (decision.kind !== "look" || state.pending || observation.outside || !isElsewhere) return decision;
-      const active = state.active && { ...state.active, madeFrom: surroundings.madeFrom, createdAt: 0 };
-      return decide({ ...situation, state: { ...state, active } });
-    }),
-    focus: actOf("changeInstance"),
-    stories: ["restoreBoth", "restore"],
+    rule: "lookBefore",
+    name: "a resource that somebody has touched is rotated without a look",
+    tampering: deciding((situation) =>
+      situation.state.pending ? decide(situation) : seeing(situation, { isContinued: true }),
+    ),
+    family: "btp-consumers",
+    focus: actOf("restoreBoth"),
+    stories: ["heldCompromise"],
   },
   {
     rule: "ineffective",

@@ -51,7 +51,7 @@ export const RULES = {
   forceOnce: rule("P23", "Each value of the force annotation forces once."),
   forceBound: rule("P24", "At most five keys are retired by force at a time."),
   specChange: rule("P25", "Changed parameters, name or instance are a rotation."),
-  elsewhere: rule("P28", "Where a key is made from something else, marks are looked at before it is intended."),
+  lookBefore: rule("P7", "A resource that somebody else may have touched is looked at before a next key is intended."),
   ineffective: rule("", "Where the new credentials are those of the old key, the old key stays."),
   paused: rule("P26", "A paused resource is left alone."),
   frozen: rule("P26", "A frozen resource is not rotated."),
