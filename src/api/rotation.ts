@@ -59,9 +59,13 @@ const isRequired = (field: string, message: string) => ({
 
 const ttl = duration("How long one key lives, from its creation.");
 const frequency = duration("The age at which the active key is replaced by a new one.");
-const windows = list(window, "Rotations that are due start only while one of these is open; none means always.", {
-  maxItems: MAX_WINDOWS,
-});
+export const windows = list(
+  window,
+  "Rotations that are due start only while one of these is open; none means always.",
+  {
+    maxItems: MAX_WINDOWS,
+  },
+);
 const revoke = oneOf(
   "When a retired key is deleted: at its deletionDate, which is what happens when nothing is said, or not before every workload that has opted in to restarts has moved on from it as well.",
   ["AtDeletionDate", "AfterConsumers"],

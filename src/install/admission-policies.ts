@@ -1,16 +1,21 @@
 import { serviceBinding } from "../api/btp/service-binding.ts";
 import { rotatingCredentialBinding } from "../api/cloudfoundry/rotating-credential-binding.ts";
 import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential-binding.ts";
-import { type CustomResource, OWNER_LABELS } from "../api/custom-resource.ts";
+import type { CustomResource } from "../api/custom-resource.ts";
 import { millisecondsOf } from "../api/duration-rules.ts";
 import { rotatingResource } from "../api/keyturn/rotating-resource.ts";
 import type { KubeObject } from "../kube/objects.ts";
+import { advicePolicy } from "./advice-policy.ts";
 
 /**
  * ValidatingAdmissionPolicies that warn of what is allowed but will surprise. They never refuse: what makes no sense is
- * refused by the schemas. Must say what the operator says in the condition of the resource.
+ * refused by the schemas. Must say what the operator says in the condition of the resource. For those of these kinds that
+ * rotate; for all that there are when nothing else is said.
  */
-const API_VERSION = "admissionregistration.k8s.io/v1";
+export const admissionPolicies = (kinds?: readonly CustomResource[]): readonly KubeObject[] =>
+  Object.values<RotatedKind>(rotatedKinds)
+    .filter(({ resource }) => kinds?.includes(resource) ?? true)
+    .flatMap(adviceFor);
 
 /** A kind that rotates, and where it says how. */
 export interface RotatedKind {
@@ -38,12 +43,6 @@ export const rotatedKinds = {
     alwaysPublishes: true,
   },
 } as const satisfies Readonly<Record<string, RotatedKind>>;
-
-/** For those of these kinds that rotate; for all that there are when nothing else is said. */
-export const admissionPolicies = (kinds?: readonly CustomResource[]): readonly KubeObject[] =>
-  Object.values<RotatedKind>(rotatedKinds)
-    .filter(({ resource }) => kinds?.includes(resource) ?? true)
-    .flatMap(adviceFor);
 
 const rotationAdvice = (rotation: string) => [
   {
@@ -92,56 +91,24 @@ export function adviceFor({
   alias,
   alwaysPublishes,
 }: RotatedKind): readonly [KubeObject, KubeObject] {
-  const { group, version, plural } = resource;
   const block = `object.${rotation}`;
   const frequency = `${block}.frequency`;
   const other = alias === undefined ? undefined : `${block}.${alias}`;
-  const metadata = { name: `advice.${plural}.${group}`, labels: OWNER_LABELS };
-  return [
-    {
-      apiVersion: API_VERSION,
-      kind: "ValidatingAdmissionPolicy",
-      metadata,
-      spec: {
-        // Advice that cannot be given must not stop anybody.
-        failurePolicy: "Ignore",
-        matchConstraints: {
-          resourceRules: [
-            {
-              apiGroups: [group],
-              apiVersions: [version],
-              resources: [plural],
-              operations: ["CREATE", "UPDATE"],
-              // The default, said because kubectl apply would else find a difference each time.
-              scope: "*",
-            },
-          ],
-        },
-        matchConditions: [
-          { name: "spec-is-new", expression: "request.operation == 'CREATE' || object.spec != oldObject.spec" },
-        ],
-        variables: [
-          {
-            name: "rotates",
-            expression: `${has(block)} && ${has(`${block}.ttl`)} && (${has(frequency)}${other === undefined ? "" : ` || ${has(other)}`})`,
-          },
-          { name: "ttl", expression: millisecondsOf(`${block}.ttl`) },
-          {
-            name: "frequency",
-            expression:
-              other === undefined
-                ? millisecondsOf(frequency)
-                : `${has(frequency)} ? ${millisecondsOf(frequency)} : ${millisecondsOf(other)}`,
-          },
-        ],
-        validations: [...rotationAdvice(rotation), ...holdAdvice(rotation), ...(alwaysPublishes ? [] : secretAdvice)],
+  return advicePolicy(resource, {
+    variables: [
+      {
+        name: "rotates",
+        expression: `${has(block)} && ${has(`${block}.ttl`)} && (${has(frequency)}${other === undefined ? "" : ` || ${has(other)}`})`,
       },
-    },
-    {
-      apiVersion: API_VERSION,
-      kind: "ValidatingAdmissionPolicyBinding",
-      metadata,
-      spec: { policyName: metadata.name, validationActions: ["Warn"] },
-    },
-  ];
+      { name: "ttl", expression: millisecondsOf(`${block}.ttl`) },
+      {
+        name: "frequency",
+        expression:
+          other === undefined
+            ? millisecondsOf(frequency)
+            : `${has(frequency)} ? ${millisecondsOf(frequency)} : ${millisecondsOf(other)}`,
+      },
+    ],
+    validations: [...rotationAdvice(rotation), ...holdAdvice(rotation), ...(alwaysPublishes ? [] : secretAdvice)],
+  });
 }

@@ -20,6 +20,7 @@ import { namespaces } from "./groups/namespaces.ts";
 import { objects } from "./groups/objects.ts";
 import { ownership } from "./groups/ownership.ts";
 import { patches } from "./groups/patches.ts";
+import { rndcKeys } from "./groups/rndc-keys.ts";
 import { rotatingCredentialBindings } from "./groups/rotating-credential-bindings.ts";
 import { rotatingResources } from "./groups/rotating-resources.ts";
 import { secrets } from "./groups/secrets.ts";
@@ -55,6 +56,7 @@ export const groups: readonly BehaviourGroup[] = [
   serviceCredentialBindings,
   rotatingCredentialBindings,
   rotatingResources,
+  rndcKeys,
   subresources,
   ownership,
   listWatch,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { definitionOf } from "../../src/api/custom-resource.ts";
+import { type CustomResource, definitionOf } from "../../src/api/custom-resource.ts";
 import { adviceFor, type RotatedKind } from "../../src/install/admission-policies.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import { type Behaviour, behaviour } from "./behaviour.ts";
@@ -15,22 +15,27 @@ export interface RefusedSpec {
   readonly message: RegExp;
 }
 
+/** The policy and the binding for a kind. */
+type AdviceMaker = (resource: CustomResource) => readonly [KubeObject, KubeObject];
+
 /**
  * One of Keyturn's own kinds, under a group of the run's own: its schema and its advice are only worth something if a real
  * API server takes them and says what the embedded one says.
  */
 export class OwnKind {
-  readonly #rotated: RotatedKind;
+  readonly #resource: CustomResource;
   readonly #usual: object;
+  readonly #adviceFor: AdviceMaker;
 
   /** `usual` is what the spec of every draft begins with. */
-  constructor(rotated: RotatedKind, usual: object) {
-    this.#rotated = rotated;
+  constructor(rotated: RotatedKind, usual: object, advice?: AdviceMaker) {
+    this.#resource = rotated.resource;
     this.#usual = usual;
+    this.#adviceFor = advice ?? ((resource) => adviceFor({ ...rotated, resource }));
   }
 
   type(world: World): Promise<ResourceType> {
-    const { resource } = this.#rotated;
+    const resource = this.#resource;
     const schema = at(definitionOf(resource), "spec", "versions", 0, "schema", "openAPIV3Schema");
     return world.sharedKind(resource.plural, {
       kind: resource.kind,
@@ -53,10 +58,15 @@ export class OwnKind {
   /** That each of these is refused, with the field that is wrong and what is wrong with it. */
   refusals(table: readonly RefusedSpec[]): readonly Behaviour[] {
     return table.map(({ why, spec, field, message }) =>
-      behaviour(`refused: ${why}`, async (world) => {
-        await refused(this.attempt(world, spec), { status: 422, code: "Invalid", message, fields: [field] });
-      }),
+      behaviour(`refused: ${why}`, (world) => this.refuses(world, { spec, fields: [field], message })),
     );
+  }
+
+  async refuses(
+    world: World,
+    { spec, ...expected }: { readonly spec: object; readonly fields: readonly string[]; readonly message: RegExp },
+  ): Promise<void> {
+    await refused(this.attempt(world, spec), { status: 422, code: "Invalid", ...expected });
   }
 
   /** The same, with the answer as it is on the wire. */
@@ -68,8 +78,8 @@ export class OwnKind {
   /** Installs the advice for the kind, and waits until the server acts on it; `surprising` is a spec that it warns of. */
   async installAdvice(world: World, surprising: object): Promise<ResourceType> {
     const type = await this.type(world);
-    const resource = { ...this.#rotated.resource, group: type.group, version: type.version };
-    const [policy, binding] = adviceFor({ ...this.#rotated, resource });
+    const { group, version } = type;
+    const [policy, binding] = this.#adviceFor({ ...this.#resource, group, version });
     const name = policy.metadata.name;
     world.removeAtEnd(policyBindings, name);
     world.removeAtEnd(policies, name);

@@ -1,0 +1,30 @@
+import { roles } from "../api/bind/bind-fields.ts";
+import type { KubeObject } from "../kube/objects.ts";
+import { fieldAt } from "./fields.ts";
+
+/** The instances that a cluster wants, by name: `<cluster>-primary-N` and `<cluster>-secondary-N`. */
+export interface WantedInstance {
+  readonly name: string;
+  readonly role: (typeof roles)[number];
+}
+
+export const wantedInstances = (cluster: KubeObject): readonly WantedInstance[] =>
+  roles.flatMap((role) =>
+    Array.from({ length: replicasOf(cluster, role) }, (_, index) => ({
+      role,
+      name: `${cluster.metadata.name}-${role}-${index}`,
+    })),
+  );
+
+/** None of a role that is not mentioned. */
+function replicasOf(cluster: KubeObject, role: string): number {
+  if (fieldAt(cluster, ["spec", role]) === undefined) return 0;
+  const replicas = fieldAt(cluster, ["spec", role, "replicas"]);
+  return typeof replicas === "number" ? Math.max(0, Math.trunc(replicas)) : 1;
+}
+
+/** How much later than due the key of an instance is rotated: each waits for those before it, primaries first. */
+export function rotationDelayMs(instance: KubeObject, cluster: KubeObject | undefined, delayMs: number): number {
+  const names = cluster === undefined ? [] : wantedInstances(cluster).map(({ name }) => name);
+  return Math.max(0, names.indexOf(instance.metadata.name)) * delayMs;
+}
