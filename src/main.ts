@@ -4,11 +4,13 @@ import { homedir, hostname } from "node:os";
 import { createInterface } from "node:readline";
 import { text as readText } from "node:stream/consumers";
 import { isatty } from "node:tty";
+import { getHeapStatistics } from "node:v8";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { Input, Output, World } from "./cli/command.ts";
 import { commands } from "./cli/commands.ts";
 import { run } from "./cli/run.ts";
+import type { Heap } from "./runtime/idle-heap.ts";
 
 /**
  * The only place that reads the environment and the process: everything below gets what it needs handed in. Must not:
@@ -37,6 +39,13 @@ const stdin: Input = {
   },
 };
 
+const collect = globalThis.gc;
+const heap: Heap | undefined = collect && {
+  usedBytes: () => getHeapStatistics().used_heap_size,
+  // No other flavour returns the emptied pages to the system.
+  release: () => collect({ type: "major", execution: "sync", flavor: "last-resort" }),
+};
+
 const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 
 const world: World = {
@@ -48,6 +57,7 @@ const world: World = {
   hostName: hostname(),
   processId: process.pid,
   version: (manifest as { version: string }).version,
+  heap,
   stdin,
   stdout: output(process.stdout),
   stderr: output(process.stderr),

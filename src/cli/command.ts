@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
+import type { Heap } from "../runtime/idle-heap.ts";
 
 /**
  * What a command is, and all it may know of the outside: handed in by `main.ts`, so that a test can run any command with
@@ -51,6 +52,8 @@ export interface World {
   readonly hostName: string;
   readonly processId: number;
   readonly version: string;
+  /** There where Node was started with `--expose-gc`. */
+  readonly heap?: Heap | undefined;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;

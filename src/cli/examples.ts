@@ -2,6 +2,7 @@ import { serviceBinding } from "../api/btp/service-binding.ts";
 import { rotatingCredentialBinding } from "../api/cloudfoundry/rotating-credential-binding.ts";
 import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential-binding.ts";
 import { apiVersionOf } from "../kube/objects.ts";
+import { OWN_PREFIX, optInAnnotation, PACE_ANNOTATIONS } from "../restart/annotations.ts";
 import type { InstanceSettings as CloudFoundryInstance } from "../sandbox/cloud-foundry/switches.ts";
 import type { InstanceSettings } from "../sandbox/service-manager/switches.ts";
 
@@ -16,6 +17,7 @@ export interface Manifest {
     readonly name: string;
     readonly namespace?: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly [field: string]: unknown;
 }
@@ -85,12 +87,18 @@ export const exampleManifests: readonly Manifest[] = [
   {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name: "orders", namespace: SHOP, labels: { app: "orders" } },
+    metadata: {
+      name: "orders",
+      namespace: SHOP,
+      labels: { app: "orders" },
+      // Its key is replaced every few seconds, on purpose: that many restarts are no fight here.
+      annotations: { [PACE_ANNOTATIONS.maxPerHour]: "0" },
+    },
     spec: {
       replicas: 2,
       selector: { matchLabels: { app: "orders" } },
       template: {
-        metadata: { labels: { app: "orders" } },
+        metadata: { labels: { app: "orders" }, annotations: { [optInAnnotation(OWN_PREFIX)]: "true" } },
         spec: {
           containers: [
             { name: "orders", image: "example.com/orders:1", envFrom: [{ secretRef: { name: "orders-db" } }] },

@@ -10,6 +10,8 @@ import { createKubeClient } from "../kube/kube-client.ts";
 import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { secretType } from "../publish/secret-publisher.ts";
+import { EventRecorder, type Happening } from "../report/event-recorder.ts";
+import { deploymentType } from "../restart/workload-kinds.ts";
 import { createMissing, installDefinitions } from "./install.ts";
 import { LiveView } from "./live-view.ts";
 
@@ -165,6 +167,34 @@ test("what a binding's keys had come to before the view began is no news; what b
   await setStatus({ atProvider: key("db-b") });
   assert.deepEqual(shown(lines, "ServiceBinding"), ["~ ServiceBinding db  key db-b is active"]);
   later.stop();
+});
+
+test("of events, those about restarts are shown; a ReplicaSet is left to its Deployment", async () => {
+  const { clock, kube, view, lines } = startView(1000);
+  const labels = { app: "web" };
+  await kube.create<KubeObject>(deploymentType, {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { namespace: "default", name: "web" },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "example.com/app:1" }] } },
+    },
+  });
+  await clock.advance(1000);
+  const regarding = await kube.get(deploymentType, { namespace: "default", name: "web" });
+  for (const controller of ["restart", "btp"]) {
+    const reporter = { controller, instance: "test" };
+    const recorder = new EventRecorder({ kube, clock, logger: silentLogger, reporter });
+    const happening = { type: "Normal", reason: "Restarted", action: "Restart", note: `By ${controller}.`, id: "1" };
+    await recorder.record(regarding, happening as Happening, new AbortController().signal);
+  }
+  await clock.advance(1000);
+  assert.ok(lines.includes("~ Deployment default/web  By restart."));
+  assert.ok(!lines.some((line) => line.includes("By btp.")));
+  assert.deepEqual(shown(lines, "ReplicaSet"), []);
+  assert.equal(shown(lines, "Pod").length, 2);
+  view.stop();
 });
 
 const shown = (lines: readonly string[], kind: string): readonly string[] =>

@@ -5,11 +5,13 @@ import { type KubeObject, keyOf } from "../kube/objects.ts";
 import { markedSecret } from "../publish/secret-publisher.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../reconcile/managed-kinds.ts";
+import { RESTART } from "../reconcile/restart/restart-controller.ts";
+import { controllerOf } from "../reconcile/restart/restart-sources.ts";
 import type { Output } from "./command.ts";
 import { clockTime, type KeyView, keyViewOf, tellKeys } from "./live-view-keys.ts";
 
 /** Kinds whose every change would drown the rest. */
-const SILENT = new Set(["Lease", "Event", "ControllerRevision", "ServiceAccount"]);
+const SILENT = new Set(["Lease", "ControllerRevision", "ServiceAccount"]);
 const WORKLOADS = new Set(["Deployment", "ReplicaSet", "StatefulSet"]);
 const PICTURES: Readonly<Record<FeedEvent["type"], string>> = { ADDED: "+", MODIFIED: "~", DELETED: "-" };
 
@@ -61,7 +63,9 @@ export class LiveView {
       await feed.wait();
       for (const event of takeWhatIsLeft(feed)) {
         const keyId = publishedKeyIn(event.object);
-        if (managed) this.#showKeys(managed, event);
+        if (event.object.kind === "Event") this.#showEvent(event);
+        else if (isToldByItsOwner(event.object)) continue;
+        else if (managed) this.#showKeys(managed, event);
         else if (keyId !== undefined) this.#showSecret(keyId, event);
         else this.#showObject(event);
       }
@@ -89,6 +93,14 @@ export class LiveView {
     const last = this.#last.get(name);
     this.#last.set(name, keyId);
     if (type === "DELETED" || last === keyId) this.#print(type, name, type === "MODIFIED" ? "changed" : "");
+  }
+
+  /** Whom a change restarts, and why it does not; whatever else there are events about is told from what it is about. */
+  #showEvent({ type, object }: FeedEvent): void {
+    const { reportingComponent, involvedObject, message } = object as EventFields;
+    if (type !== "ADDED" || reportingComponent !== `keyturn.dev/${RESTART}` || !involvedObject) return;
+    const { kind, namespace, name } = involvedObject;
+    this.#print("MODIFIED", `${kind} ${namespace}/${name}`, message ?? "");
   }
 
   #showObject({ type, object }: FeedEvent): void {
@@ -122,6 +134,17 @@ const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${keyOf(meta
 
 const publishedKeyIn = ({ kind, metadata }: KubeObject): string | undefined =>
   kind === "Secret" ? markedSecret(metadata).keyId : undefined;
+
+/** A Deployment says itself how far it is. */
+const isToldByItsOwner = ({ kind, metadata }: KubeObject): boolean =>
+  kind === "ReplicaSet" && controllerOf(metadata) !== undefined;
+
+/** As they are kept: in the older of the two ways to write them. */
+interface EventFields extends KubeObject {
+  readonly reportingComponent?: string;
+  readonly message?: string;
+  readonly involvedObject?: { readonly kind: string; readonly namespace?: string; readonly name: string };
+}
 
 interface Status {
   readonly phase?: string;

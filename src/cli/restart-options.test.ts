@@ -20,6 +20,7 @@ test("every flag is read", () => {
     "b.io",
   ]);
   assert.equal(read("--reloader-annotations").reloader, true);
+  assert.equal(read("--no-restart-again").beginsAgain, false);
   const { pace } = read(
     ...["--restart-quiet-period", "0s", "--restart-max-wait", "2m"],
     ...["--restart-min-interval", "1h", "--restart-max-per-hour", "0"],

@@ -52,6 +52,11 @@ export const restartOptions: readonly OptionSpec[] = [
     default: "10",
   },
   {
+    name: "restart-again",
+    description: "Leave a restart that somebody has reverted before it was over, and do not begin it again, once.",
+    isOnByDefault: true,
+  },
+  {
     name: "restart-window",
     value: "WINDOW",
     description: 'When restarts may begin: "CRON; DURATION[; ZONE]", for example "0 2 * * *; 3h; Europe/Berlin".',
@@ -74,6 +79,7 @@ export function readRestartSettings(flags: Flags): RestartSettings {
     },
     maxRollouts: readWholeNumber(flags, "restart-max-rollouts", { min: 0, max: 1_000_000 }),
     maxRolloutsPerNamespace: readWholeNumber(flags, "restart-max-rollouts-per-namespace", { min: 0, max: 1_000_000 }),
+    beginsAgain: flags.isOn("restart-again"),
   };
 }
 

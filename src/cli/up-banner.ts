@@ -52,6 +52,7 @@ function toTry({ hasExamples, program, sandbox, cloudFoundry }: UpPlaces): reado
     "  kubectl get rotatingcredentialbindings,servicecredentialbindings",
     `  ${program} status`,
     `  ${program} rotate servicebinding search-index --wait`,
+    `  ${program} consumers orders-db -n shop`,
     "  kubectl -n shop delete secret orders-db",
     "",
     "or let the Service Manager, or Cloud Foundry, be down for a while, and bring it back:",

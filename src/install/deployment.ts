@@ -53,9 +53,15 @@ export function operatorDeployment(options: DeploymentOptions): KubeObject {
 
 /**
  * Small spaces for young objects: they grow to many times this while thousands of objects pass through, and take twice the
- * memory for it without being any faster.
+ * memory for it without being any faster. A collector that can be called, so that memory is given back after a start. And
+ * an allocator that keeps little: glibc would make an arena for each thread, and hold on to what large buffers once took.
  */
-export const NODE_OPTIONS = "--max-semi-space-size=8";
+export const OPERATOR_ENVIRONMENT: Readonly<Record<string, string>> = {
+  NODE_OPTIONS: "--max-semi-space-size=8 --expose-gc",
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_MMAP_THRESHOLD_: "65536",
+  MALLOC_TRIM_THRESHOLD_: "65536",
+};
 
 const operatorContainer = ({ image, controllers, lease, namespace }: DeploymentOptions) => ({
   name: "operator",
@@ -68,7 +74,7 @@ const operatorContainer = ({ image, controllers, lease, namespace }: DeploymentO
     `--lease-name=${lease}`,
     `--metrics-bind=:${METRICS_PORT}`,
   ],
-  env: [{ name: "NODE_OPTIONS", value: NODE_OPTIONS }],
+  env: Object.entries(OPERATOR_ENVIRONMENT).map(([name, value]) => ({ name, value })),
   ports: [{ name: "metrics", containerPort: METRICS_PORT }],
   livenessProbe: probe("/healthz", { initialDelaySeconds: 10, periodSeconds: 20 }),
   readinessProbe: probe("/readyz", { periodSeconds: 10 }),

@@ -51,8 +51,11 @@ export interface ObjectRef {
 export const apiVersionOf = (type: Pick<ResourceType, "group" | "version">): string =>
   type.group === "" ? type.version : `${type.group}/${type.version}`;
 
-/** `namespace/name`, or `name` for cluster-scoped kinds: how people write it, and the key of caches and queues. */
-export const keyOf = (ref: ObjectRef): string => (ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name);
+/**
+ * `namespace/name`, or `name` for cluster-scoped kinds: how people write it, and the key of caches and queues. Joined, since
+ * a template would keep its parts alive beside the whole, for each of thousands of objects.
+ */
+export const keyOf = (ref: ObjectRef): string => (ref.namespace ? [ref.namespace, ref.name].join("/") : ref.name);
 
 /** `kind.group`, as in messages: `Secret`, `ServiceBinding.account.btp.sap.crossplane.io`. */
 export const describeType = (type: ResourceType): string =>

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { createSecureContext, type SecureContext } from "node:tls";
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Redacted } from "../base/redacted.ts";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.ts";
@@ -139,11 +140,15 @@ async function* replay(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array
   yield* chunks;
 }
 
-function tlsOptions(tls: TlsMaterial): Record<string, string | boolean> {
-  return {
+/** One context for all connections: each would make its own otherwise, with the certificates in it. */
+function tlsOptions(tls: TlsMaterial): Record<string, string | boolean | SecureContext> {
+  const secureContext = createSecureContext({
     ...(tls.ca !== undefined && { ca: tls.ca }),
     ...(tls.clientCertificate !== undefined && { cert: tls.clientCertificate }),
     ...(tls.clientKey && { key: tls.clientKey.reveal() }),
+  });
+  return {
+    secureContext,
     ...(tls.serverName !== undefined && { servername: tls.serverName }),
     ...(tls.skipVerify && { rejectUnauthorized: false }),
   };

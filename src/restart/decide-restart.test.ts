@@ -174,6 +174,32 @@ test("the breaker leaves what is known as it is, and goes on when its mark is ta
   assert.equal(summary(decideRestart({ ...CHANGED, state: stateOf({ [DB]: digest("1") }) })), "roll");
 });
 
+test("a restart that was reverted before it was over is begun again, once for a change", () => {
+  const rolled = { publishedAt: NOW, isAgain: false };
+  const state = stateOf({ [DB]: digest("1") }, { rolled, restartedAt: ago(1) });
+  const reverted: RestartSituation = { ...SITUATION, state, isReverted: true };
+  const rows: readonly (readonly [reason: string, situation: RestartSituation, expected: string])[] = [
+    ["reverted", reverted, "roll"],
+    ["not reverted", { ...reverted, isReverted: false }, "settled UpToDate"],
+    ["never restarted by us", { ...reverted, state: stateOf({ [DB]: digest("1") }) }, "settled UpToDate"],
+    ["a second time", { ...reverted, state: { ...state, rolled: { ...rolled, isAgain: true } } }, "settled Reverted"],
+    ["stopped", { ...reverted, isStopped: true }, "settled Stopped"],
+    ["too often already", { ...reverted, state: { ...state, restartedAt: ago(3, 2, 1) } }, "stop"],
+    ["no slot", { ...reverted, hasSlot: false }, "wait NoSlot Infinitys"],
+    ["outside of windows", { ...reverted, window: { isOpen: false, opensAt: NOW + 60_000 } }, "wait WindowClosed 60s"],
+    ["something to adopt goes first", { ...reverted, sources: new Map([["secret/new", source("1")]]) }, "adopt"],
+  ];
+  for (const [reason, situation, expected] of rows) assert.equal(summary(decideRestart(situation)), expected, reason);
+  const decision = decideRestart(reverted);
+  assert.ok(decision.kind === "roll");
+  assert.deepEqual([decision.changed, decision.publishedAt], [[DB], NOW], "for the same change");
+  assert.deepEqual(decision.state.rolled, { publishedAt: NOW, isAgain: true });
+  assert.equal(decision.state.restartedAt.length, 2, "it counts as a restart");
+  const next = decideRestart({ ...reverted, state: decision.state, sources: only(source("2")) });
+  assert.ok(next.kind === "roll");
+  assert.equal(next.state.rolled?.isAgain, false, "the next change is another one");
+});
+
 test("a workload that somebody stopped still adopts, and is not released by it", () => {
   const sources = new Map<SourceId, SourceState>([...SITUATION.sources, ["secret/new", source("3")]]);
   const decision = decideRestart({ ...SITUATION, sources, isStopped: true });

@@ -5,6 +5,7 @@ import {
   type RestartDecision,
   type RestartSituation,
   type RestartState,
+  type RolledOut,
   type SourceId,
   type SourceState,
 } from "./model.ts";
@@ -22,13 +23,30 @@ export function decideRestart(situation: RestartSituation): RestartDecision {
   const { changed, isNews, sources } = compare(situation);
   const adopted: RestartState = { ...(state ?? NOTHING_KNOWN), sources };
   if (state === undefined || changed.length === 0) {
-    return isNews ? { kind: "adopt", state: adopted, isRelease: false } : { kind: "settled", reason: "UpToDate" };
+    return isNews ? { kind: "adopt", state: adopted, isRelease: false } : unchanged(state, situation);
   }
   const publishedAt = newestOf(changed, situation);
   // The write would leave the template as it is: whatever it was made for has been rolled out.
   if (isOnTemplate(sources, publishedAt, situation)) return { kind: "adopt", state: adopted, isRelease: false };
   if (isStopped) return { kind: "settled", reason: "Stopped" };
   return obstacle(state, changed, situation) ?? roll(adopted, changed, situation);
+}
+
+/** Nothing has changed since the last restart; whether that came to its end is another question. */
+function unchanged(state: RestartState | undefined, situation: RestartSituation): RestartDecision {
+  const rolled = state?.rolled;
+  if (!state || !rolled || !situation.isReverted) return { kind: "settled", reason: "UpToDate" };
+  if (situation.isStopped) return { kind: "settled", reason: "Stopped" };
+  // Whoever takes it off twice does so on purpose, or by rote: a third time would be a fight.
+  if (rolled.isAgain) return { kind: "settled", reason: "Reverted" };
+  return obstacle(state, [], situation) ?? again(state, rolled, situation);
+}
+
+/** The same restart once more: for the same change, with the same words on the template. */
+function again(state: RestartState, { publishedAt }: RolledOut, { now, pace }: RestartSituation): RestartDecision {
+  const changed = [...state.sources].filter(([, { since }]) => since === publishedAt).map(([source]) => source);
+  const restarted = { ...state, restartedAt: [...state.restartedAt, now], rolled: { publishedAt, isAgain: true } };
+  return { kind: "roll", state: trimmed(restarted, now, pace.perHour), changed: changed.sort(), publishedAt };
 }
 
 const NOTHING_KNOWN: RestartState = { sources: new Map(), restartedAt: [], isStopped: false, replacing: undefined };
@@ -126,7 +144,7 @@ const restartsOf = ({ restartedAt }: RestartState, { ownRestartedAt, now }: Rest
 
 function roll(adopted: RestartState, changed: readonly SourceId[], situation: RestartSituation): RestartDecision {
   const { now, pace } = situation;
-  const restarted = { ...adopted, restartedAt: [...adopted.restartedAt, now] };
-  const state = trimmed(restarted, now, pace.perHour);
-  return { kind: "roll", state, changed, publishedAt: newestOf(changed, situation) };
+  const publishedAt = newestOf(changed, situation);
+  const restarted = { ...adopted, restartedAt: [...adopted.restartedAt, now], rolled: { publishedAt, isAgain: false } };
+  return { kind: "roll", state: trimmed(restarted, now, pace.perHour), changed, publishedAt };
 }

@@ -48,6 +48,16 @@ export interface RestartState {
   readonly isStopped: boolean;
   /** The uid of the pod that is being replaced; bare ReplicaSets alone. */
   readonly replacing: string | undefined;
+  /** The last restart that was ours; undefined where there was none. */
+  readonly rolled?: RolledOut;
+}
+
+/** What a restart was for. */
+export interface RolledOut {
+  /** Of the newest of what had changed. */
+  readonly publishedAt: number;
+  /** It was the second one for that, because the first was reverted before it was over. */
+  readonly isAgain: boolean;
 }
 
 /** The digest of a source that is not there. */
@@ -94,10 +104,12 @@ export interface RestartSituation {
   readonly isStopped: boolean;
   /** Another rollout may begin now. */
   readonly hasSlot: boolean;
+  /** Our last restart was taken off the pod template, and pods from before it run on. */
+  readonly isReverted?: boolean;
 }
 
 export type RestartDecision =
-  | { readonly kind: "settled"; readonly reason: "UpToDate" | "Stopped" }
+  | { readonly kind: "settled"; readonly reason: "UpToDate" | "Stopped" | "Reverted" }
   /** Write down what is there as what runs: nobody knows better. */
   | {
       readonly kind: "adopt";

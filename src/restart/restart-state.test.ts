@@ -38,6 +38,15 @@ test("a state is read back, whichever of our two managers wrote it", () => {
   assert.deepEqual(readState(bearing(TEXT, { ...US, manager: "keyturn-restart" })), STATE);
 });
 
+test("what the last restart was for is read back", () => {
+  for (const isAgain of [false, true]) {
+    const state = { ...STATE, rolled: { publishedAt: NOW, isAgain } };
+    assert.deepEqual(readState(bearing(stateAnnotation(state, "uid-1"))), state);
+  }
+  const { rolled: _, ...fields } = JSON.parse(TEXT);
+  assert.deepEqual(readState(bearing(JSON.stringify({ ...fields, rolled: "soon", again: true }))), STATE);
+});
+
 test("restarts are read in the order of their dates, whoever mixed them up", () => {
   const { restarts: _, ...fields } = JSON.parse(TEXT);
   const restarts = ["2026-03-01T12:00:00Z", "2026-03-01T11:00:00Z"];

@@ -31,15 +31,17 @@ const isOurs = (object: KubeObject): boolean =>
 function parseState(text: string, uid: string | undefined): RestartState | undefined {
   const fields = parseJson(text);
   if (!isRecord(fields) || uid === undefined || fields.uid !== uid) return undefined;
-  const { sources, restarts, stopped, replacing } = fields;
+  const { sources, restarts, stopped, replacing, rolled, again } = fields;
   const applied = readSources(sources);
   const restartedAt = Array.isArray(restarts) ? restarts.map(parseInstant) : [undefined];
+  const publishedAt = parseInstant(rolled);
   if (applied === undefined || !restartedAt.every((at) => at !== undefined)) return undefined;
   return {
     sources: applied,
     restartedAt: restartedAt.sort((a, b) => a - b),
     isStopped: stopped === true,
     replacing: typeof replacing === "string" ? replacing : undefined,
+    ...(publishedAt === undefined ? {} : { rolled: { publishedAt, isAgain: again === true } }),
   };
 }
 
@@ -65,7 +67,8 @@ function readSources(value: unknown): ReadonlyMap<SourceId, AppliedSource> | und
 }
 
 /** The text of the annotation, the same for the same state. `InvalidValue` where it would be too long to be read back. */
-export function stateAnnotation({ sources, restartedAt, isStopped, replacing }: RestartState, uid: string): string {
+export function stateAnnotation(state: RestartState, uid: string): string {
+  const { sources, restartedAt, isStopped, replacing, rolled } = state;
   const applied = [...sources].sort(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify({
     uid,
@@ -75,6 +78,8 @@ export function stateAnnotation({ sources, restartedAt, isStopped, replacing }: 
     restarts: restartedAt.map(formatInstant),
     ...(isStopped ? { stopped: true } : {}),
     ...(replacing === undefined ? {} : { replacing }),
+    ...(rolled === undefined ? {} : { rolled: formatInstant(rolled.publishedAt) }),
+    ...(rolled?.isAgain ? { again: true } : {}),
   });
   if (Buffer.byteLength(text) <= MAX_BYTES) return text;
   throw new InvalidValue(`${applied.length} sources with their keys are more than a workload can be restarted for`);

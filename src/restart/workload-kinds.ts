@@ -43,6 +43,7 @@ export const podStatusType = namespaced(
   "secretproviderclasspodstatuses",
   "SecretProviderClassPodStatus",
 );
+export const classType = namespaced("secrets-store.csi.x-k8s.io", "secretproviderclasses", "SecretProviderClass");
 
 /** `path` leads from `spec` to the pod template. */
 function workloadKind(type: ResourceType, path: readonly string[], rolls: WorkloadKind["rolls"]): WorkloadKind {

@@ -100,6 +100,12 @@ export class ControllerUnit {
     this.#workers.start();
   }
 
+  /** Nothing is being worked on, and nothing waits for its turn; what is due later may come. */
+  isIdle(): boolean {
+    const { person, drift, running } = this.#queue.depth;
+    return person + drift + running === 0;
+  }
+
   /** No new work; resolves when the work under way has returned. */
   async stop(): Promise<void> {
     this.#dueTimes.stop();

@@ -8,6 +8,7 @@ import { ResourceCache } from "../kube/resource-cache.ts";
 import type { Controller } from "./controller.ts";
 import { ControllerUnit } from "./controller-unit.ts";
 import { HealthChecks, type Heartbeat, startHeartbeat } from "./health.ts";
+import { type Heap, IdleHeap } from "./idle-heap.ts";
 import { LeaderElector } from "./leader-election.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Shutdown } from "./shutdown.ts";
@@ -28,6 +29,8 @@ export interface OperatorOptions {
   readonly workersPerController?: number;
   /** Absent: this is the only one, and it leads at once. */
   readonly election?: { readonly namespace: string; readonly name: string; readonly identity: string };
+  /** Absent where this process has no say in its memory. */
+  readonly heap?: Heap | undefined;
   /** Leadership was lost: all work must stop, and the process with it. */
   readonly onLost: (reason: string) => void;
 }
@@ -51,6 +54,7 @@ export class Operator {
   readonly #definitions: ListWatch;
   readonly #heartbeat: Heartbeat;
   readonly #elector: LeaderElector | undefined;
+  #idleHeap: IdleHeap | undefined;
   readonly #synced = Promise.withResolvers<void>();
   #running: Promise<unknown> = Promise.resolve();
   #electionEnded: Promise<unknown> = Promise.resolve();
@@ -77,6 +81,9 @@ export class Operator {
 
   start(): void {
     const { signal } = this.#watching;
+    const { heap, clock } = this.#options;
+    const isIdle = (): boolean => this.#units.every((unit) => unit.isReady() && unit.isIdle());
+    if (heap) this.#idleHeap = new IdleHeap({ heap, clock, isIdle });
     this.#running = Promise.all([
       this.#definitions.run(signal),
       ...this.#sources.all().map((source) => source.run(signal)),
@@ -112,6 +119,7 @@ export class Operator {
       run: async () => {
         this.#watching.abort();
         this.#heartbeat.stop();
+        this.#idleHeap?.stop();
         await this.#running;
       },
     });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { NODE_OPTIONS } from "../../src/install/deployment.ts";
+import { OPERATOR_ENVIRONMENT } from "../../src/install/deployment.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
 
@@ -25,7 +25,7 @@ export class BenchOperator {
   async start(kubeconfig: string, flags: readonly string[]): Promise<KeyturnOperator> {
     await this.stop();
     // As `keyturn manifests` has it run.
-    const environment = { NODE_OPTIONS };
+    const environment = OPERATOR_ENVIRONMENT;
     const after = (): void => {};
     const operator = startKeyturnOperator({ kubeconfig, flags, main: this.#main, environment, after });
     this.#running = operator;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { PATIENCE_MS } from "./bench-flags.ts";
-import { type Figure, type Findings, figure } from "./figures.ts";
+import { type Figure, type Findings, figure, inOneLine } from "./figures.ts";
 import { rate } from "./load.ts";
 import { createDeployments, createNamespace, deploymentsAtRest, putSecret, SHARED } from "./many-workloads.ts";
 import { percentile } from "./punctuality.ts";
@@ -43,7 +43,10 @@ export async function measureFanOut(world: RestartWorld, sizes: FanOutSizes): Pr
     await watch.synced();
     const rounds = new Rounds(kube, watch, sizes.restMs);
     for (let round = 0; round <= sizes.rounds; round++) await rounds.measure(sizes, round === 0);
-    return { figures: figuresOf(rounds, sizes), details: { raw: rounds.raw, restarts: rounds.restarts } };
+    return {
+      figures: figuresOf(rounds, sizes),
+      details: { raw: rowsOf(rounds.raw), restarts: rowsOf(rounds.restarts) },
+    };
   } finally {
     await watch.stop();
   }
@@ -54,6 +57,8 @@ interface Times {
   readonly fanOut: number[];
   readonly beside: number[];
 }
+
+const rowsOf = ({ fanOut, beside }: Times) => ({ fanOut: inOneLine(fanOut), beside: inOneLine(beside) });
 
 class Rounds {
   readonly raw: Times = { fanOut: [], beside: [] };

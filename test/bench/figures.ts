@@ -21,6 +21,10 @@ export function figure(name: string, value: number, goal?: string): Figure {
   return { name, value: rounded, goal, holds };
 }
 
+/** A row of numbers in one line of the evidence, in tenths. */
+export const inOneLine = (values: readonly number[]): string =>
+  values.map((value) => Math.round(value * 10) / 10).join(" ");
+
 /** Prints a table for people and, last, the one line of JSON that programs read. */
 export function reportFigures(bench: string, figures: readonly Figure[]): void {
   for (const { name, value, goal, holds } of figures) {

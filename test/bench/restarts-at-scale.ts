@@ -6,7 +6,7 @@ import { deploymentType } from "../../src/restart/workload-kinds.ts";
 import { Gateway } from "../support/gateway.ts";
 import { PATIENCE_MS } from "./bench-flags.ts";
 import { isIdle } from "./bench-operator.ts";
-import { type Figure, type Findings, figure } from "./figures.ts";
+import { type Figure, type Findings, figure, inOneLine } from "./figures.ts";
 import { rate } from "./load.ts";
 import { createDeployments, createNamespace, deploymentsAtRest, putSecret } from "./many-workloads.ts";
 import { residentMegabytes } from "./process-memory.ts";
@@ -53,7 +53,7 @@ export async function measureScale(world: RestartWorld, sizes: ScaleSizes): Prom
     figure(`${held}: s from a start until all were compared`, Math.max(...large.startSeconds), "<= 10"),
     figure(`${sizes.unused} Secrets that nobody uses change: requests`, asked, "<= 0"),
   ];
-  return { figures, details: { small, large, requests } };
+  return { figures, details: { small: rowsOf(small), large: rowsOf(large), requests } };
 }
 
 interface SizeResult {
@@ -62,6 +62,12 @@ interface SizeResult {
   readonly startSeconds: readonly number[];
   readonly startedMegabytes: readonly number[];
 }
+
+const rowsOf = ({ startSeconds, startedMegabytes, ...adoption }: SizeResult) => ({
+  ...adoption,
+  startSeconds: inOneLine(startSeconds),
+  startedMegabytes: inOneLine(startedMegabytes),
+});
 
 /** Nothing is known at first: what was known of other content is taken away, while nobody is there to restart anything. */
 async function measureWith(world: RestartWorld, sizes: ScaleSizes, bytes: number): Promise<SizeResult> {

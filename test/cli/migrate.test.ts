@@ -4,9 +4,10 @@ import { ManualClock } from "../../src/base/manual-clock.ts";
 import { Forbidden } from "../../src/kube/errors.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import { jobType } from "../../src/restart/workload-kinds.ts";
+import { classType, jobType } from "../../src/restart/workload-kinds.ts";
 import { EmbeddedStage } from "../restart/embedded-stage.ts";
-import { configVolume, podSpec, Shop, secretVolume, type WorkloadWishes } from "../restart/shop.ts";
+import { installClasses } from "../restart/pod-status-objects.ts";
+import { classVolume, configVolume, podSpec, Shop, secretVolume, type WorkloadWishes } from "../restart/shop.ts";
 import { runOn, type Said } from "./command-world.ts";
 
 interface Workload {
@@ -43,6 +44,7 @@ async function scene(context: { after: (done: () => Promise<void>) => void }): P
 
 const AUTO = "reloader.stakater.com/auto";
 const RELOAD = "secret.reloader.stakater.com/reload";
+const CLASS_RELOAD = "secretproviderclass.reloader.stakater.com/reload";
 const bothVolumes = podSpec(secretVolume("db"), configVolume("settings"));
 const envOf = (...env: readonly object[]) => ({ containers: [{ name: "main", image: "example.com/app:1", env }] });
 const password = { name: "P", valueFrom: { secretKeyRef: { name: "db", key: "password" } } };
@@ -99,6 +101,36 @@ const CASES: readonly Case[] = [
     expected: { restartsFor: [], changes: ["nothing that is there leads to a restart"], toDo: [] },
   },
   {
+    reason: "a class counts where it is mounted, by name or by a pattern",
+    wishes: { own: { [CLASS_RELOAD]: "va.*, cloud" }, pod: podSpec(classVolume("vault"), classVolume("plain")) },
+    expected: {
+      restartsFor: ["class/vault"],
+      changes: ["a SecretProviderClass counts only where it is mounted: class/cloud"],
+      toDo: ["nothing: the annotations stay"],
+    },
+  },
+  {
+    reason: "a class that says ignore",
+    wishes: { own: { [AUTO]: "true" }, pod: podSpec(classVolume("ignored")) },
+    expected: {
+      restartsFor: ["class/ignored"],
+      changes: ["reloader.stakater.com/ignore on class/ignored is not looked at"],
+      toDo: ['write secretproviderclasses.exclude.reloader.stakater.com/reload: "ignored" on it'],
+    },
+  },
+  {
+    reason: "a class that says match",
+    wishes: { own: { "reloader.stakater.com/search": "true" }, pod: podSpec(classVolume("matched")) },
+    expected: {
+      restartsFor: [],
+      changes: [
+        "nothing that is there leads to a restart",
+        "reloader.stakater.com/match on class/matched is not looked at",
+      ],
+      toDo: ['write secretproviderclass.reloader.stakater.com/reload: "matched" on it'],
+    },
+  },
+  {
     reason: "a pause period",
     wishes: { own: { [AUTO]: "true", "deployment.reloader.stakater.com/pause-period": "5m" } },
     expected: {
@@ -137,7 +169,17 @@ const CASES: readonly Case[] = [
 ];
 
 test("what would change, workload by workload", async (context) => {
-  const { shop, reported } = await scene(context);
+  const { stage, shop, run, reported } = await scene(context);
+  await installClasses(stage.kube);
+  for (const mark of ["ignore", "match"]) {
+    const annotations = { [`reloader.stakater.com/${mark}`]: "true" };
+    const metadata = { namespace: "shop", name: mark === "ignore" ? "ignored" : "matched", annotations };
+    await stage.kube.create(classType, {
+      apiVersion: "secrets-store.csi.x-k8s.io/v1",
+      kind: classType.kind,
+      metadata,
+    });
+  }
   for (const [index, { wishes }] of CASES.entries()) {
     await shop.workload(`case-${index}`, { template: {}, replicas: 0, ...wishes });
   }
@@ -149,6 +191,8 @@ test("what would change, workload by workload", async (context) => {
     const said = Object.fromEntries(Object.keys(expected).map((field) => [field, found[field as keyof Workload]]));
     assert.deepEqual(said, expected, reason);
   }
+  const { stdout } = await run();
+  assert.match(stdout, /^ {2}SecretProviderClass shop\/ignored: reloader\.stakater\.com\/ignore: not looked at/m);
 });
 
 test("each annotation is put into words", async (context) => {

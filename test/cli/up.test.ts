@@ -57,6 +57,12 @@ const readyReplicas = async (kube: Kube): Promise<number> => {
   return (orders.status as { readonly readyReplicas?: number } | undefined)?.readyReplicas ?? 0;
 };
 
+/** How often the example's workload was restarted since it was made. */
+const restarts = async (kube: Kube): Promise<number> => {
+  const { metadata } = await kube.get(deployments, { namespace: "shop", name: "orders" });
+  return Number(metadata.annotations?.["deployment.kubernetes.io/revision"] ?? 1) - 1;
+};
+
 interface BindingStatus {
   readonly atProvider?: { readonly id: string; readonly name: string };
   readonly retiredKeys?: readonly { readonly id: string; readonly name: string }[];
@@ -100,6 +106,7 @@ describe("keyturn up", { concurrency: 3 }, () => {
     const after = await secretData(kube, { namespace: "shop", name: "orders-db" });
     assert.notEqual(before.password, after.password);
     assert.deepEqual([await client.lets(before), await client.lets(after)], [true, true], "both work in the overlap");
+    await eventually("the workload has moved to the new key", async () => (await restarts(kube)) === 1 || undefined);
     await eventually("the old key is deleted", async () => ((await client.lets(before)) ? undefined : true), 40_000);
     assert.ok(await client.lets(await secretData(kube, { namespace: "shop", name: "orders-db" })));
 
@@ -117,6 +124,7 @@ describe("keyturn up", { concurrency: 3 }, () => {
       new RegExp(`curl -X PATCH ${up.ready.sandbox.url}/sandbox/switches`),
       /\+ Deployment shop\/orders/,
       /Pod shop\/orders-\S+ {2}Running/,
+      /~ Deployment shop\/orders {2}A rolling restart has begun, because this has changed: secret\/orders-db\.\n/,
       /ServiceBinding orders-db {2}key orders-db-\w+ is being made\n/,
       /ServiceBinding orders-db {2}key orders-db-\w+ is active and published in Secret shop\/orders-db\n/,
       /ServiceBinding orders-db {2}key orders-db-\w+ is retired, to be deleted at \d\d:\d\d:\d\d\n/,

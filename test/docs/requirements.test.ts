@@ -116,11 +116,9 @@ for (const page of pages) {
   });
 
   test(`${page}: every test that is named exists`, () => {
-    for (const { id, proofs } of rows) {
-      for (const { file, title } of proofs) {
-        assert.ok(existsSync(join(folder, file)), `line ${id} names ${file}`);
-        assert.ok(literalsOf(file).has(title), `line ${id} names a test that is not in ${file}: ${title}`);
-      }
+    for (const [, file = "", title = ""] of read(page).matchAll(PROOF)) {
+      assert.ok(existsSync(join(folder, file)), `it names ${file}`);
+      assert.ok(literalsOf(file).has(title), `it names a test that is not in ${file}: ${title}`);
     }
   });
 }

@@ -71,6 +71,8 @@ export interface RetiredKey {
   /** NaN until its successor is published. */
   readonly replacedAt: number;
   readonly deletionAt: number;
+  /** Who has not moved on from it, though its time is over. */
+  readonly heldFor: string | undefined;
 }
 
 interface Condition {
@@ -106,6 +108,7 @@ export const statusReader =
         createdAt: instantOf(key[words.createdAt]),
         replacedAt: instantOf(key.replacedDate),
         deletionAt: instantOf(key.deletionDate),
+        heldFor: textOf(key.heldFor),
       })),
       condition: (type) => {
         const found = conditions.find((one) => one.type === type);

@@ -1,8 +1,49 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { podType } from "../../src/restart/workload-kinds.ts";
-import { annotationsIn, type ClockedStage, clockedStory, type Story, story } from "./restart-stage.ts";
+import {
+  annotationsIn,
+  type ClockedStage,
+  clockedStory,
+  type RestartStage,
+  type Story,
+  story,
+} from "./restart-stage.ts";
 import { isReady, OPT_IN, Shop } from "./shop.ts";
+
+interface Replacement {
+  /** Ready at a time. */
+  readonly fewest: number;
+  /** By UID, those of before included. */
+  readonly seen: ReadonlySet<string | undefined>;
+}
+
+/** Until all pods of a bare ReplicaSet are others than those of before, looking closely at them meanwhile. */
+async function replaced(
+  stage: RestartStage,
+  shop: Shop,
+  what: { readonly name: string; readonly replicas: number; readonly before: readonly (string | undefined)[] },
+): Promise<Replacement> {
+  const { name, replicas, before } = what;
+  const seen = new Set(before);
+  let fewest = replicas;
+  await stage.until("all of them to be others", async () => {
+    for (let look = 0; look < 10; look++) {
+      await stage.pause(20);
+      const pods = await shop.pods(name);
+      for (const { metadata } of pods) seen.add(metadata.uid);
+      fewest = Math.min(fewest, pods.filter(isReady).length);
+    }
+    const state = await shop.state(name, "ReplicaSet");
+    const pods = (await shop.pods(name)).filter(isReady);
+    const isOther = pods.every(({ metadata }) => !before.includes(metadata.uid));
+    return pods.length === replicas && isOther && state?.replacing === undefined;
+  });
+  return { fewest, seen };
+}
+
+/** Of an operator that was paused, or is far away: some of what it sends is overtaken by much. */
+const LATE_MS = [0, 1500, 100, 4000, 700];
 
 /** Pods that nobody rolls. */
 export const bareStories: readonly Story<ClockedStage>[] = [
@@ -13,20 +54,31 @@ export const bareStories: readonly Story<ClockedStage>[] = [
     await shop.adopted("old", "ReplicaSet");
     const before = (await shop.complete("old", 3, "ReplicaSet")).map(({ metadata }) => metadata.uid);
     await shop.secret("db", { password: "two" });
-    let fewest = 3;
-    await stage.until("all of them to be others", async () => {
-      for (let look = 0; look < 10; look++) {
-        await stage.pause(20);
-        fewest = Math.min(fewest, (await shop.pods("old")).filter(isReady).length);
-      }
-      const state = await shop.state("old", "ReplicaSet");
-      const pods = (await shop.pods("old")).filter(isReady);
-      const isOther = pods.every(({ metadata }) => !before.includes(metadata.uid));
-      return pods.length === 3 && isOther && state?.replacing === undefined;
-    });
+    const { fewest } = await replaced(stage, shop, { name: "old", replicas: 3, before });
     assert.ok(fewest >= 2, `${3 - fewest} were missing at a time`);
     await shop.complete("old", 3, "ReplicaSet");
   }),
+  story(
+    "two operators at one bare ReplicaSet: one pod short at most, and each replaced once for a change",
+    async (stage) => {
+      const shop = new Shop(stage);
+      await shop.secret("db", { password: "one" });
+      await shop.workload("old", { kind: "ReplicaSet", replicas: 4 });
+      await shop.adopted("old", "ReplicaSet");
+      await stage.addOperator(LATE_MS);
+      let pods = await shop.complete("old", 4, "ReplicaSet");
+      for (const password of ["two", "three", "four"]) {
+        const before = pods.map(({ metadata }) => metadata.uid);
+        await shop.secret("db", { password });
+        const { fewest, seen } = await replaced(stage, shop, { name: "old", replicas: 4, before });
+        assert.ok(fewest >= 3, `${4 - fewest} were missing at a time`);
+        pods = await shop.complete("old", 4, "ReplicaSet");
+        assert.equal(seen.size, 8, "each was replaced once");
+      }
+      await shop.staysAt("old", 3, "ReplicaSet", "one restart for each change");
+      assert.equal((await shop.events("Restarted")).length, 3);
+    },
+  ),
   clockedStory("a bare ReplicaSet whose pods are replaced rests, under a new operator too", async (stage) => {
     const shop = new Shop(stage);
     await shop.secret("db", { password: "one" });

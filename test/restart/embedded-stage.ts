@@ -5,6 +5,7 @@ import type { Kube } from "../../src/kube/port.ts";
 import type { TransportRequest } from "../../src/kube/transport.ts";
 import { DEFAULT_RESTART_SETTINGS, type RestartSettings } from "../../src/reconcile/restart/restart-settings.ts";
 import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
+import { lateKube } from "./late-kube.ts";
 import { installPodStatuses } from "./pod-status-objects.ts";
 import type { ClockedStage } from "./restart-stage.ts";
 import { TestOperator } from "./test-operator.ts";
@@ -49,8 +50,10 @@ export class EmbeddedStage implements ClockedStage {
     await this.addOperator();
   }
 
-  async addOperator(): Promise<void> {
-    this.#operators.push(new MortalOperator(this.#cluster, this.#options));
+  async addOperator(lateMs?: readonly number[]): Promise<void> {
+    const { clock } = this.#cluster;
+    const late = lateMs && { through: (kube: Kube): Kube => lateKube(kube, clock, lateMs) };
+    this.#operators.push(new MortalOperator(this.#cluster, { ...this.#options, ...late }));
     await this.advance(1000);
   }
 

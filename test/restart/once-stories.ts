@@ -169,6 +169,7 @@ const gitOps = (title: string, revert: (shop: Shop) => Promise<void>, rolls: num
     await shop.adopted("web");
     await shop.secret("db", { password: "two" });
     await shop.rolled("web", 1);
+    await shop.complete("web", 2);
     for (let round = 0; round < 3; round++) {
       await revert(shop);
       await stage.calm();
@@ -180,10 +181,33 @@ const gitOps = (title: string, revert: (shop: Shop) => Promise<void>, rolls: num
 
 const ownAway = (shop: Shop): Promise<void> =>
   shop.annotate(deploymentType, "web", { "keyturn.dev/restart-state": null });
-const templateAway = (shop: Shop): Promise<void> => {
+export const templateAway = (shop: Shop): Promise<void> => {
   const annotations = { "keyturn.dev/digests": null, "keyturn.dev/restartedAt": null };
   return shop.merge(deploymentType, "web", { spec: { template: { metadata: { annotations } } } });
 };
+
+/** Whoever undoes a rollout means it. */
+const undone: Story = story("an undone rollout is not rolled forward again", async (stage) => {
+  const shop = new Shop(stage);
+  await shop.secret("db", { password: "one" });
+  await shop.workload("web");
+  await shop.adopted("web");
+  const before = await shop.get("Deployment", "web");
+  await shop.secret("db", { password: "two" });
+  await shop.rolled("web", 1);
+  // As kubectl does it: the template of the former ReplicaSet, and its annotations.
+  const [path, value] = ["/metadata/annotations/keyturn.dev~1restart-state", annotationsIn(before)[STATE] ?? ""];
+  const ref = { namespace: stage.namespace, name: "web" };
+  const template = { op: "replace", path: "/spec/template/metadata/annotations", value: OPTED };
+  const body = [template, { op: "replace", path, value }];
+  await stage.kube.patch(deploymentType, ref, { type: "json", body }, { fieldManager: "kubectl-rollout" });
+  await stage.calm();
+  const rolls = await shop.rolls("web");
+  assert.equal(await shop.digests("web"), undefined, "the template is as it was");
+  await shop.staysAt("web", rolls);
+  await shop.secret("db", { password: "three" });
+  await shop.rolled("web", rolls + 1);
+});
 
 export const revertStories: readonly Story[] = [
   gitOps("the state", ownAway, 1),
@@ -250,27 +274,7 @@ export const revertStories: readonly Story[] = [
     await shop.rolled("web", 1);
     assert.equal((await shop.events("RestartRefused")).length, 1, "once");
   }),
-  story("an undone rollout is not rolled forward again", async (stage) => {
-    const shop = new Shop(stage);
-    await shop.secret("db", { password: "one" });
-    await shop.workload("web");
-    await shop.adopted("web");
-    const before = await shop.get("Deployment", "web");
-    await shop.secret("db", { password: "two" });
-    await shop.rolled("web", 1);
-    // As kubectl does it: the template of the former ReplicaSet, and its annotations.
-    const [path, value] = ["/metadata/annotations/keyturn.dev~1restart-state", annotationsIn(before)[STATE] ?? ""];
-    const ref = { namespace: stage.namespace, name: "web" };
-    const template = { op: "replace", path: "/spec/template/metadata/annotations", value: OPTED };
-    const body = [template, { op: "replace", path, value }];
-    await stage.kube.patch(deploymentType, ref, { type: "json", body }, { fieldManager: "kubectl-rollout" });
-    await stage.calm();
-    const rolls = await shop.rolls("web");
-    assert.equal(await shop.digests("web"), undefined, "the template is as it was");
-    await shop.staysAt("web", rolls);
-    await shop.secret("db", { password: "three" });
-    await shop.rolled("web", rolls + 1);
-  }),
+  undone,
   story("a copy of a workload, state and all, starts from what is there", async (stage) => {
     const shop = new Shop(stage);
     await shop.secret("db", { password: "one" });

@@ -1,7 +1,7 @@
 import { AlreadyExists } from "../../src/kube/errors.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
-import { podStatusType } from "../../src/restart/workload-kinds.ts";
+import { classType, podStatusType } from "../../src/restart/workload-kinds.ts";
 
 const definitions: ResourceType = {
   group: "apiextensions.k8s.io",
@@ -12,16 +12,20 @@ const definitions: ResourceType = {
 };
 
 /** The kind by which the Secrets Store driver says what it has mounted. As there, without a status subresource. */
-export async function installPodStatuses(kube: Kube): Promise<void> {
+export const installPodStatuses = (kube: Kube): Promise<void> => install(kube, podStatusType);
+
+/** The kind by which it is told what to mount. */
+export const installClasses = (kube: Kube): Promise<void> => install(kube, classType);
+
+async function install(kube: Kube, type: ResourceType): Promise<void> {
   try {
-    await createDefinition(kube);
+    await createDefinition(kube, type);
   } catch (error) {
     if (!(error instanceof AlreadyExists)) throw error;
   }
 }
 
-async function createDefinition(kube: Kube): Promise<void> {
-  const { group, version, plural, kind } = podStatusType;
+async function createDefinition(kube: Kube, { group, version, plural, kind }: ResourceType): Promise<void> {
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   await kube.create(definitions, {
     apiVersion: "apiextensions.k8s.io/v1",

@@ -7,6 +7,7 @@ import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
 import { inNamespace } from "./in-namespace.ts";
+import { lateKube } from "./late-kube.ts";
 import { installPodStatuses } from "./pod-status-objects.ts";
 import type { RestartStage } from "./restart-stage.ts";
 import { TestOperator } from "./test-operator.ts";
@@ -15,6 +16,12 @@ import { TestOperator } from "./test-operator.ts";
 const QUIET_MS = 1000;
 const CALM_MS = 5000;
 const PATIENCE_MS = 120_000;
+
+export interface RealStageOptions {
+  readonly settings?: Partial<RestartSettings> | undefined;
+  /** The operator sees all of the cluster: nothing else may be told at the same time. */
+  readonly isWide?: boolean | undefined;
+}
 
 /**
  * A real control plane, where time passes by itself: the operator is in the test's process and sees one namespace, so that
@@ -25,20 +32,22 @@ export class RealStage implements RestartStage {
   readonly kube: Kube;
   readonly namespace: string;
   readonly #settings: RestartSettings;
-  #operator: TestOperator | undefined;
+  readonly #isWide: boolean;
+  readonly #operators: TestOperator[] = [];
 
-  private constructor(kube: Kube, namespace: string, settings: RestartSettings) {
+  private constructor(kube: Kube, namespace: string, settings: RestartSettings, isWide: boolean) {
     this.kube = kube;
     this.namespace = namespace;
     this.#settings = settings;
+    this.#isWide = isWide;
   }
 
-  static async set(kubeconfig: string, settings: Partial<RestartSettings> = {}): Promise<RealStage> {
+  static async set(kubeconfig: string, { settings, isWide = false }: RealStageOptions = {}): Promise<RealStage> {
     const kube = await connect(kubeconfig);
     const name = `restart-${process.pid}-${RealStage.#stages++}`;
     const { defaults } = DEFAULT_RESTART_SETTINGS;
     const quick = { ...defaults, pace: { ...defaults.pace, quietMs: QUIET_MS } };
-    const stage = new RealStage(kube, name, { ...DEFAULT_RESTART_SETTINGS, defaults: quick, ...settings });
+    const stage = new RealStage(kube, name, { ...DEFAULT_RESTART_SETTINGS, defaults: quick, ...settings }, isWide);
     await kube.create(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
     await installPodStatuses(kube);
     await stage.startOperator();
@@ -46,14 +55,19 @@ export class RealStage implements RestartStage {
   }
 
   async startOperator(): Promise<void> {
-    const kube = inNamespace(this.kube, this.namespace);
-    this.#operator = new TestOperator({ kube, clock: systemClock, random: systemRandom, settings: this.#settings });
-    await this.#operator.synced();
+    await this.addOperator();
+  }
+
+  async addOperator(lateMs?: readonly number[]): Promise<void> {
+    const own = this.#isWide ? this.kube : inNamespace(this.kube, this.namespace);
+    const kube = lateMs ? lateKube(own, systemClock, lateMs) : own;
+    const operator = new TestOperator({ kube, clock: systemClock, random: systemRandom, settings: this.#settings });
+    this.#operators.push(operator);
+    await operator.synced();
   }
 
   async stopOperator(): Promise<void> {
-    await this.#operator?.stop();
-    this.#operator = undefined;
+    for (const operator of this.#operators.splice(0)) await operator.stop();
   }
 
   async restartOperator(): Promise<void> {

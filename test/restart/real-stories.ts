@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { DEFAULT_RESTART_SETTINGS } from "../../src/reconcile/restart/restart-settings.ts";
+import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
 import { mount } from "./pod-status-objects.ts";
+import { realPaceStories } from "./real-pace-stories.ts";
 import { type RestartStage, type Story, story } from "./restart-stage.ts";
 import { classVolume, podSpec, Shop, type WorkloadWishes } from "./shop.ts";
 
@@ -22,6 +24,7 @@ async function eachOnce(stage: RestartStage, shop: Shop, names: readonly string[
 /** What others in the field do badly, where told on the embedded server with the clock in hand: here as time passes. */
 const fieldStories: readonly Story[] = [
   ...[
+    { count: 1, replicas: 3 },
     { count: 10, replicas: 2 },
     { count: 50, replicas: 1 },
     { count: 200, replicas: 0 },
@@ -41,20 +44,6 @@ const fieldStories: readonly Story[] = [
     ),
   ),
   story(
-    "with caps, all are restarted in the end",
-    async (stage) => {
-      const shop = new Shop(stage);
-      await shop.secret("db", { password: "one" });
-      const names = await deployments(shop, 6, { replicas: 2 });
-      for (const name of names) await shop.complete(name, 2);
-      for (const name of names) await shop.adopted(name);
-      await shop.secret("db", { password: "two" });
-      await eachOnce(stage, shop, names);
-      for (const name of names) await shop.complete(name, 2);
-    },
-    { maxRollouts: 2, maxRolloutsPerNamespace: 1 },
-  ),
-  story(
     "five updates in quick succession are one rollout",
     async (stage) => {
       const shop = new Shop(stage);
@@ -68,9 +57,9 @@ const fieldStories: readonly Story[] = [
     },
     { defaults: { ...defaults, pace: { ...defaults.pace, quietMs: 4000 } } },
   ),
-  story("one pod status changes beside twenty workloads: one restart", async (stage) => {
+  story("one pod status changes beside a hundred workloads: one restart", async (stage) => {
     const shop = new Shop(stage);
-    const names = await deployments(shop, 20, { pod: podSpec(classVolume("vault")), replicas: 1 });
+    const names = await deployments(shop, 100, { pod: podSpec(classVolume("vault")), replicas: 1 });
     for (const name of names) for (const pod of await shop.complete(name, 1)) await mount(stage.kube, pod, "vault", V1);
     for (const name of names) await shop.adopted(name);
     // A rotation within the second in which a pod started counts as what it started with.
@@ -80,6 +69,40 @@ const fieldStories: readonly Story[] = [
     await stage.calm();
     for (const name of names) assert.equal(await shop.rolls(name), name === "app-7" ? 1 : 0, name);
   }),
+];
+
+/** Reloader takes 18 s here, which is when the fan-out is over. */
+const PROMPT_MS = 5000;
+
+const wideStories: readonly Story[] = [
+  {
+    ...story(
+      "an unrelated namespace does not wait behind a fan-out of a hundred",
+      async (stage) => {
+        const shop = new Shop(stage);
+        const name = `${stage.namespace}-other`;
+        await stage.kube.create(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+        const until: RestartStage["until"] = (what, check) => stage.until(what, check);
+        const other = new Shop({ kube: stage.kube, namespace: name, until, calm: () => stage.calm() });
+        for (const one of [shop, other]) await one.secret("db", { password: "one" });
+        const names = await deployments(shop, 100, { replicas: 0 });
+        await other.workload("lone", { replicas: 0 });
+        for (const one of names) await shop.adopted(one);
+        await other.adopted("lone");
+        await stage.calm();
+        await shop.secret("db", { password: "two" });
+        await other.secret("db", { password: "two" });
+        const startedAt = performance.now();
+        await other.rolled("lone", 1);
+        const tookMs = performance.now() - startedAt;
+        assert.ok(tookMs < PROMPT_MS, `it took ${tookMs} ms`);
+        await eachOnce(stage, shop, names);
+        await stage.kube.delete(namespaceType, { name });
+      },
+      UNCAPPED,
+    ),
+    isWide: true,
+  },
 ];
 
 const V1 = { key: "v1" };
@@ -108,6 +131,7 @@ const rolloutStories: readonly Story[] = ROLLED.map(([kind, pods]) =>
 
 /** Only where time passes by itself. */
 export const realStories: Readonly<Record<string, readonly Story[]>> = {
-  "what the field does badly": fieldStories,
+  "what the field does badly": [...fieldStories, ...wideStories],
   "rollouts by the controllers of Kubernetes": rolloutStories,
+  "how they are spread": realPaceStories,
 };

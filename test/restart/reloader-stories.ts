@@ -23,6 +23,7 @@ export const fieldStories: readonly Story<ClockedStage>[] = [
         await shop.secret("db", { password: "two" });
         await stage.advance(7000);
         for (const name of names) assert.equal(await shop.rolls(name), 1, name);
+        await stage.calm();
         const requests = stage.traffic();
         const patches = requests.filter((request) => request === "PATCH deployments").length;
         const reads = requests.filter((request) => request === "GET secrets").length;

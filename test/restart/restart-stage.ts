@@ -15,6 +15,8 @@ export interface RestartStage {
   /** Nobody is at work. */
   stopOperator(): Promise<void>;
   startOperator(): Promise<void>;
+  /** Another operator beside the first, which does not know of it; what it writes arrives late by these, in turns. */
+  addOperator(lateMs?: readonly number[]): Promise<void>;
   /** Until the check holds; `what` says in the failure what was waited for. */
   until(what: string, check: () => Promise<boolean>): Promise<void>;
   /** Time passes, and things may happen. */
@@ -32,8 +34,6 @@ export interface ClockedStage extends RestartStage {
   /** The operator dies at its nth write from now on, before or after it is done. */
   killAt(write: number, side: "before" | "after"): void;
   readonly isDead: boolean;
-  /** A second operator beside the first, which does not know of it. */
-  addOperator(): Promise<void>;
   metric(series: string): Promise<string | undefined>;
 }
 
@@ -42,6 +42,8 @@ export interface Story<S extends RestartStage = RestartStage> {
   readonly settings?: Partial<RestartSettings>;
   /** It can be told only where time is in its own hands. */
   readonly needsClock?: true;
+  /** It is about several namespaces. */
+  readonly isWide?: true;
   run(stage: S): Promise<void>;
 }
 

@@ -14,8 +14,8 @@ async function onEmbedded({ settings, run }: Story<EmbeddedStage>): Promise<void
   await stage.strike();
 }
 
-async function onReal({ settings, run }: Story<RestartStage>, real: string): Promise<void> {
-  const stage = await RealStage.set(real, settings);
+async function onReal({ settings, isWide, run }: Story<RestartStage>, real: string): Promise<void> {
+  const stage = await RealStage.set(real, { settings, isWide });
   try {
     await run(stage);
   } finally {
@@ -35,13 +35,16 @@ function tellOnEmbedded(): void {
 const AT_A_TIME = 8;
 
 function tellOnReal(real: string): void {
-  describe("restarts on a real control plane", { concurrency: AT_A_TIME }, () => {
-    for (const [name, stories] of [...Object.entries(allStories), ...Object.entries(realStories)]) {
-      for (const story of stories) {
-        if (!story.needsClock) test(`${name}: ${story.title}`, () => onReal(story as Story, real));
-      }
+  const all = [...Object.entries(allStories), ...Object.entries(realStories)].flatMap(([name, stories]) =>
+    stories.filter(({ needsClock }) => !needsClock).map((story) => ({ name, story: story as Story })),
+  );
+  const tell = (isWide: boolean): void => {
+    for (const { name, story } of all) {
+      if ((story.isWide ?? false) === isWide) test(`${name}: ${story.title}`, () => onReal(story, real));
     }
-  });
+  };
+  describe("restarts on a real control plane", { concurrency: AT_A_TIME }, () => tell(false));
+  describe("restarts on a real control plane, one at a time", () => tell(true));
 }
 
 if (kubeconfig === undefined) tellOnEmbedded();

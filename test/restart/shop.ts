@@ -41,11 +41,14 @@ export const classVolume = (secretProviderClass: string): Fields => ({
 const CONTAINER = { name: "main", image: "example.com/app:1" };
 export const podSpec = (...volumes: readonly Fields[]): Fields => ({ containers: [CONTAINER], volumes });
 
+/** Where workloads are: any stage has as much. */
+export type ShopPlace = Pick<RestartStage, "kube" | "namespace" | "until" | "calm">;
+
 /** What people and controllers do in the namespace of a story, and what can be seen there. */
 export class Shop {
-  readonly #stage: RestartStage;
+  readonly #stage: ShopPlace;
 
-  constructor(stage: RestartStage) {
+  constructor(stage: ShopPlace) {
     this.#stage = stage;
   }
 

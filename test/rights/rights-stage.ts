@@ -50,15 +50,22 @@ async function pageManifests(): Promise<readonly KubeObject[]> {
   return blocks.flatMap(([, block = ""]) => parseAllDocuments(block).map((document) => document.toJS() as KubeObject));
 }
 
+export interface RightsStageOptions {
+  /** Besides RotatingResources. */
+  readonly controllers?: readonly string[];
+  readonly flags?: readonly string[];
+}
+
 interface Props {
   readonly kube: Kube;
   readonly kubeconfig: string;
   readonly page: readonly KubeObject[];
   readonly ends: AsyncDisposableStack;
+  readonly controllers: readonly string[];
 }
 
 /**
- * A server with the operator on it, which has exactly the rights that `keyturn manifests` gives it for RotatingResources,
+ * A server with the operator on it, which has exactly the rights that `keyturn manifests` gives it for its controllers,
  * and with kinds of others, whose controllers are played. Must not: give anybody a right that the page does not.
  */
 export class RightsStage {
@@ -70,10 +77,12 @@ export class RightsStage {
   readonly #ends: AsyncDisposableStack;
   readonly #others: ForeignControllers;
   readonly #teams: string[] = [];
+  readonly #controllers: readonly string[];
   #operator: KeyturnOperator | undefined;
 
-  static async set(target: Target): Promise<RightsStage> {
+  static async set(target: Target, options: RightsStageOptions = {}): Promise<RightsStage> {
     const ends = new AsyncDisposableStack();
+    const controllers = ["rotating-resource", ...(options.controllers ?? [])];
     try {
       const server = await target.start();
       ends.defer(() => server.stop());
@@ -82,10 +91,11 @@ export class RightsStage {
       await installDefinitions(kube);
       await installForeignKinds(kube);
       await untilServed(kube);
-      const stage = new RightsStage({ kube, kubeconfig: server.kubeconfig, page: await pageManifests(), ends });
+      const page = await pageManifests();
+      const stage = new RightsStage({ kube, kubeconfig: server.kubeconfig, page, ends, controllers });
       await stage.#admitOperator();
       const kubeconfig = target.name === "real" ? await stage.#ownKubeconfig(server.kubeconfig) : server.kubeconfig;
-      await stage.#startOperator(kubeconfig);
+      await stage.#startOperator(kubeconfig, options.flags ?? []);
       stage.#playOthers();
       return stage;
     } catch (error) {
@@ -94,11 +104,12 @@ export class RightsStage {
     }
   }
 
-  private constructor({ kube, kubeconfig, page, ends }: Props) {
+  private constructor({ kube, kubeconfig, page, ends, controllers }: Props) {
     this.kube = kube;
     this.kubeconfig = kubeconfig;
     this.#page = page;
     this.#ends = ends;
+    this.#controllers = controllers;
     this.#others = new ForeignControllers(kube, systemClock);
   }
 
@@ -149,7 +160,7 @@ export class RightsStage {
   }
 
   async #admitOperator(): Promise<void> {
-    const all = manifests({ namespace: this.operatorNamespace, image: "unused", controllers: ["rotating-resource"] });
+    const all = manifests({ namespace: this.operatorNamespace, image: "unused", controllers: this.#controllers });
     const rights = all.filter(({ kind }) => TYPES.some((type) => type.kind === kind));
     this.#ends.defer(async () => {
       for (const { kind, metadata } of rights) {
@@ -177,9 +188,9 @@ export class RightsStage {
     return file;
   }
 
-  async #startOperator(kubeconfig: string): Promise<void> {
+  async #startOperator(kubeconfig: string, more: readonly string[]): Promise<void> {
     const brisk = ["--child-check", "1s", "--min-frequency", "1s", "--lease-namespace", this.operatorNamespace];
-    const flags = ["--controllers", "rotating-resource", ...brisk];
+    const flags = ["--controllers", this.#controllers.join(), ...brisk, ...more];
     this.#operator = startKeyturnOperator({ kubeconfig, flags, after: (end) => this.#ends.defer(end) });
     await this.#operator.ready();
   }
@@ -266,6 +277,17 @@ export class Team {
         throw error;
       }),
     );
+  }
+
+  /** As it is, seen by somebody who may see everything. */
+  resource(): Promise<KubeObject> {
+    return this.#stage.kube.get(rotatingResource, this.#ref);
+  }
+
+  /** An administrator's hand. */
+  async annotate(annotations: Readonly<Record<string, string>>): Promise<void> {
+    const body = { metadata: { annotations } };
+    await this.#stage.kube.patch(rotatingResource, this.#ref, { type: "merge", body });
   }
 
   leave(): Promise<KubeObject | undefined> {

@@ -3,7 +3,7 @@ import { isNamespaceName, isObjectName } from "../../base/object-names.ts";
 import type { ResourceType } from "../../kube/objects.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import type { SourceId, SourceKind } from "../../restart/model.ts";
-import { configMapType, podStatusType } from "../../restart/workload-kinds.ts";
+import { classType, configMapType } from "../../restart/workload-kinds.ts";
 
 /** The Secret, ConfigMap or SecretProviderClass that somebody asks about. */
 export interface SourceTarget {
@@ -13,14 +13,6 @@ export interface SourceTarget {
   /** Undefined: that of the flag, or of the context. */
   readonly namespace: string | undefined;
 }
-
-const classType: ResourceType = {
-  group: podStatusType.group,
-  version: podStatusType.version,
-  plural: "secretproviderclasses",
-  kind: "SecretProviderClass",
-  namespaced: true,
-};
 
 interface Named {
   readonly kind: SourceKind;

@@ -51,7 +51,7 @@ function meaningOf(name: string, value: string): string {
   if (kind === undefined) return "nothing that is known: it counts for nothing";
   if (exclude !== undefined) return `no restart for ${kind} ${value}`;
   if (verb === "auto") return isOn(value) ? `a restart for every ${kind} that it uses` : OFF;
-  return `a restart for ${kind} ${value}, used or not`;
+  return `a restart for ${kind} ${value}, ${word === "secretproviderclass" ? "where it is used" : "used or not"}`;
 }
 
 /** Those of a workload and of its pod template, in the order of their names. */

@@ -3,13 +3,13 @@ import type { Kube } from "../../kube/port.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { controllerOf } from "../../reconcile/restart/restart-sources.ts";
 import { annotationsOf } from "../../restart/annotations.ts";
-import type { SourceId } from "../../restart/model.ts";
+import type { SourceId, SourceKind } from "../../restart/model.ts";
 import { type SourceMarks, sourceMarksOf } from "../../restart/opt-in.ts";
-import { configMapType, jobType, kindOf, workloadKinds } from "../../restart/workload-kinds.ts";
+import { classType, configMapType, jobType, kindOf, workloadKinds } from "../../restart/workload-kinds.ts";
 import { listSeen, type Unseen } from "../resources/list-all.ts";
 import { type Candidate, type ReloaderWorkload, readReloaderWorkload } from "./reloader-workload.ts";
 
-/** A Secret or ConfigMap that says something to Reloader. */
+/** A Secret, ConfigMap or SecretProviderClass that says something to Reloader. */
 export interface MarkedSource extends SourceMarks {
   readonly kind: string;
   readonly namespace: string;
@@ -31,7 +31,7 @@ const rolloutType: ResourceType = {
   namespaced: true,
 };
 
-/** One list for each kind, of one namespace or of all; of Secrets and ConfigMaps metadata alone. */
+/** One list for each kind, of one namespace or of all; of what they use metadata alone. */
 export async function reportReloader(kube: Kube, namespace: string | undefined): Promise<ReloaderReport> {
   const unseen: Unseen[] = [];
   const within = namespace === undefined ? {} : { namespace };
@@ -43,6 +43,7 @@ export async function reportReloader(kube: Kube, namespace: string | undefined):
   const sources = [
     ...(await sourcesOf(kube, secretType, { ...within, fieldSelector: "type!=helm.sh/release.v1" }, unseen)),
     ...(await sourcesOf(kube, configMapType, within, unseen)),
+    ...(await sourcesOf(kube, classType, within, unseen)),
   ];
   const byNamespace = Map.groupBy(sources, (source) => source.namespace);
   const workloads = candidates.flatMap((candidate) => {
@@ -62,7 +63,13 @@ const isOnItsOwn = ({ kind }: ResourceType, { metadata }: KubeObject): boolean =
 
 const placeOf = ({ kindName, ...ref }: ReloaderWorkload): string => `${keyOf(ref)} ${kindName}`;
 
-const idOf = ({ kind, name }: MarkedSource): SourceId => `${kind === "Secret" ? "secret" : "configmap"}/${name}`;
+const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
+  [secretType.kind]: "secret",
+  [configMapType.kind]: "configmap",
+  [classType.kind]: "class",
+};
+
+const idOf = ({ kind, name }: MarkedSource): SourceId => `${SOURCE_KINDS[kind] ?? "secret"}/${name}`;
 
 /** Jobs and Rollouts have their pod template where Deployments have it. */
 function candidateOf(type: ResourceType, object: KubeObject): Candidate {

@@ -1,3 +1,4 @@
+import { classType } from "../../restart/workload-kinds.ts";
 import type { Paint } from "../print/paint.ts";
 import { wrap } from "../print/wrap.ts";
 import type { MarkedSource, ReloaderReport } from "./reloader-report.ts";
@@ -33,7 +34,7 @@ export function reloaderText(report: ReloaderReport, options: ReloaderTextOption
   ];
   const parts = [
     ...workloads.map((workload) => workloadLines(workload, options)),
-    ...(sources.length > 0 ? [list("Secrets and ConfigMaps", sources.map(sourceWords))] : []),
+    ...(sources.length > 0 ? [list("What says something of itself", sources.map(sourceWords))] : []),
     ...(isNothing
       ? [["Nothing here bears annotations of Reloader."]]
       : [list("For every workload", GENERAL_CHANGES), list("How to go on", numbered(STEPS)), [summaryOf(workloads)]]),
@@ -81,9 +82,12 @@ function labelled(label: string, text: string, { width }: ReloaderTextOptions): 
 const sourceWords = ({ kind, namespace, name, isIgnored }: MarkedSource): string =>
   `${kind} ${namespace}/${name}: ${
     isIgnored
-      ? "reloader.stakater.com/ignore: never leads to a restart"
-      : "reloader.stakater.com/match: restarts those that use it and search"
+      ? `reloader.stakater.com/ignore: ${kind === classType.kind ? UNREAD : "never leads to a restart"}`
+      : `reloader.stakater.com/match: ${kind === classType.kind ? UNREAD : "restarts those that use it and search"}`
   }`;
+
+/** Of classes the operator reads nothing. */
+const UNREAD = "not looked at; see what to do about those that use it";
 
 function summaryOf(workloads: readonly ReloaderWorkload[]): string {
   const total = workloads.length;

@@ -7,6 +7,7 @@ import { usesOf } from "../../restart/pod-uses.ts";
 import { partsOf } from "../../restart/source-id.ts";
 import type { PodTemplate } from "../../restart/workload-kinds.ts";
 import { shortLength } from "../print/when.ts";
+import { type ClassWords, classWords, isClass } from "./class-words.ts";
 import { type ReloaderAnnotation, reloaderAnnotations } from "./reloader-annotations.ts";
 
 /** Something that may bear annotations of Reloader. */
@@ -16,7 +17,7 @@ export interface Candidate {
   readonly template: PodTemplate;
 }
 
-/** The Secrets and ConfigMaps of its namespace, by what they say of themselves. */
+/** What there is to use in its namespace, by what it says of itself. */
 export type KnownSources = ReadonlyMap<SourceId, SourceMarks>;
 
 /** What becomes of one workload: plain values, for people and for JSON alike. */
@@ -46,7 +47,8 @@ export function readReloaderWorkload(candidate: Candidate, known: KnownSources):
   const uses = usesOf(template.spec);
   const isRestartable = !(kindName in NOT_RESTARTED);
   const restartsFor = optIn?.isIn && isRestartable ? countedBy(optIn, uses, known) : [];
-  const situation = { candidate, own, optIn, uses, known, restartsFor, annotations, leftovers };
+  const classes = classWords(optIn, uses, (source) => known.get(source));
+  const situation = { candidate, own, optIn, uses, known, classes, restartsFor, annotations, leftovers };
   const { namespace = "", name } = object.metadata;
   return {
     kindName,
@@ -66,6 +68,7 @@ interface Situation {
   readonly optIn: OptIn | undefined;
   readonly uses: readonly Use[];
   readonly known: KnownSources;
+  readonly classes: ClassWords;
   readonly restartsFor: readonly SourceId[];
   readonly annotations: readonly ReloaderAnnotation[];
   readonly leftovers: readonly string[];
@@ -74,14 +77,18 @@ interface Situation {
 /** What it uses, and what its patterns stand for. */
 function countedBy(optIn: OptIn, uses: readonly Use[], known: KnownSources): readonly SourceId[] {
   const named = optIn.namedSources.flatMap(({ kind, name, matches }): readonly SourceId[] => {
+    // What is not mounted of a class nobody can tell of.
+    if (kind === "class") return [];
     if (name !== undefined) return [`${kind}/${name}`];
     return [...known.keys()].filter((source) => partsOf(source).kind === kind && matches(partsOf(source).name));
   });
   const candidates = new Set([...uses.map(({ source }) => source), ...named]);
-  return [...candidates]
-    .filter((source) => optIn.counts(source, useIn(uses, source), known.get(source) ?? UNMARKED))
-    .sort();
+  return [...candidates].filter((source) => optIn.counts(source, useIn(uses, source), marksOf(source, known))).sort();
 }
+
+/** Of a class nobody asks what it says of itself. */
+const marksOf = (source: SourceId, known: KnownSources): SourceMarks =>
+  (isClass(source) ? undefined : known.get(source)) ?? UNMARKED;
 
 const useIn = (uses: readonly Use[], source: SourceId): Use | undefined => uses.find((use) => use.source === source);
 
@@ -101,7 +108,7 @@ function changesOf(situation: Situation): readonly string[] {
     return keys === undefined ? [] : [`${source} (only ${keys.join(", ")})`];
   });
   const unused = restartsFor.filter((source) => useIn(uses, source) === undefined && !known.has(source));
-  const ignored = uses.filter(({ source }) => known.get(source)?.isIgnored).map(({ source }) => source);
+  const ignored = uses.filter(({ source }) => marksOf(source, known).isIgnored).map(({ source }) => source);
   return [
     ...ownWish(situation),
     ...(new Set(situation.annotations.map(({ on }) => on)).size > 1
@@ -111,6 +118,7 @@ function changesOf(situation: Situation): readonly string[] {
     ...(partly.length > 0 ? [`only a change of what it uses restarts it: ${partly.join(", ")}`] : []),
     ...(ignored.length > 0 ? [`reloader.stakater.com/ignore keeps its meaning on ${ignored.join(", ")}`] : []),
     ...(unused.length > 0 ? [`named, and neither used nor there: ${unused.join(", ")}`] : []),
+    ...situation.classes.changes,
     ...(kindName === "CronJob"
       ? ["its template is updated; Reloader starts a Job at once, Keyturn starts nothing"]
       : []),
@@ -149,6 +157,7 @@ const LEFT_VARIABLE = /^STAKATER_.+_(SECRET|CONFIGMAP|SECRETPROVIDERCLASS)$/;
 function toDoFor({
   candidate: { kindName },
   optIn,
+  classes,
   annotations,
   leftovers,
   restartsFor,
@@ -161,7 +170,8 @@ function toDoFor({
     ...(isRestartable && problems.length > 0
       ? ["mend what is unclear, which counts for nothing now: names, or names with .*"]
       : []),
-    ...(isRestartable && problems.length === 0 && restartsFor.length > 0
+    ...(isRestartable ? classes.toDo : []),
+    ...(isRestartable && problems.length === 0 && classes.toDo.length === 0 && restartsFor.length > 0
       ? [
           saysAll
             ? `nothing; or write ${optInAnnotation(OWN_PREFIX)}: "true" instead of reloader.stakater.com/auto`

@@ -10,6 +10,7 @@ import type { ControllerSettings } from "../controller-settings.ts";
 import { BareReplicaSets } from "./bare-replica-sets.ts";
 import { BareWorkloads } from "./bare-workloads.ts";
 import { ClassReader } from "./class-reader.ts";
+import { LeftPods } from "./left-pods.ts";
 import { OwnerWalk } from "./owner-walk.ts";
 import { PodStatuses } from "./pod-statuses.ts";
 import { RestartCaches } from "./restart-caches.ts";
@@ -166,18 +167,19 @@ interface Assembly {
 function assemble({ settings, sources, context, parts }: Assembly, { fingerprinter }: ClusterIdentity): Reconcile {
   const { kube, clock, logger, enqueue } = context;
   const { caches, slots, memory } = parts;
-  const { reader } = sources;
+  const { reader, counter } = sources;
   const { instance, restart, restartMetrics: metrics } = settings;
   const events = new EventRecorder({ kube, clock, logger, reporter: { controller: RESTART, instance } });
-  const reporter = new RestartReporter({ events, metrics });
+  const reporter = new RestartReporter({ events, metrics, clock });
   const writer = new RestartWriter(kube, caches);
   const owners = new OwnerWalk(kube);
   const bare = new BareWorkloads({ kube, caches, reader });
-  const isKnown: SourceReaderOptions["isKnown"] = (namespace, source) => caches.source(namespace, source) !== undefined;
+  const versionOf: SourceReaderOptions["versionOf"] = (namespace, source) =>
+    caches.source(namespace, source)?.resourceVersion;
   const states = new SourceStates({
     caches,
     fingerprinter,
-    sources: new SourceReader({ kube, clock, fingerprinter, reloader: restart.reloader, isKnown }),
+    sources: new SourceReader({ kube, clock, fingerprinter, reloader: restart.reloader, versionOf, counter }),
     classes: new ClassReader({ kube, clock, fingerprinter, owners }),
   });
   const onDone = (key: string): void => {
@@ -193,6 +195,7 @@ function assemble({ settings, sources, context, parts }: Assembly, { fingerprint
     states,
     bare,
     replicaSets,
+    leftPods: new LeftPods({ kube, owners, ...restart }),
     writer,
     slots,
     memory,

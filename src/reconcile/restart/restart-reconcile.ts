@@ -10,13 +10,15 @@ import type { Outcome } from "../../runtime/workers.ts";
 import { restartBarePod } from "./bare-pods.ts";
 import type { BareReplicaSets } from "./bare-replica-sets.ts";
 import type { BareWorkloads } from "./bare-workloads.ts";
+import type { LeftPods } from "./left-pods.ts";
 import type { RestartCaches, Workload } from "./restart-caches.ts";
 import type { RestartMemory } from "./restart-memory.ts";
 import type { RestartReporter, Subject } from "./restart-reporter.ts";
 import { controllerOf } from "./restart-sources.ts";
 import type { RestartWriter } from "./restart-writer.ts";
+import type { ReadMark } from "./shared-reads.ts";
 import type { Slots } from "./slots.ts";
-import type { SourceStates, TakenAt } from "./source-states.ts";
+import type { SourceStates } from "./source-states.ts";
 import { readWorkloadKey } from "./workload-key.ts";
 import type { WorkloadReader } from "./workload-record.ts";
 
@@ -28,6 +30,7 @@ export interface RestartReconcilerOptions {
   readonly states: SourceStates;
   readonly bare: BareWorkloads;
   readonly replicaSets: BareReplicaSets;
+  readonly leftPods: LeftPods;
   readonly writer: RestartWriter;
   readonly slots: Slots;
   readonly memory: RestartMemory;
@@ -95,7 +98,7 @@ export class RestartReconciler {
   }
 
   async #attempt(workload: Workload, signal: AbortSignal): Promise<Outcome> {
-    const { states, slots, reporter } = this.#options;
+    const { states, slots, reporter, leftPods } = this.#options;
     const { key, record } = workload;
     const takenAt = states.takenNow();
     reporter.invalidAnnotation(subjectOf(workload), record.problems, signal);
@@ -103,17 +106,22 @@ export class RestartReconciler {
     if (this.#isOthers(workload, signal)) return SETTLED;
     const cached = states.cached(workload);
     const expected = cached && this.#decide(workload, cached, !needsSlot(workload) || slots.isFree(key));
-    if (expected?.kind === "settled" || expected?.kind === "wait") return this.#rest(workload, expected, signal);
+    const isSuspect = expected?.kind === "settled" && leftPods.isSuspect(workload);
+    if (!isSuspect && (expected?.kind === "settled" || expected?.kind === "wait"))
+      return this.#rest(workload, expected, signal);
     return this.#actLive(workload, takenAt, signal);
   }
 
-  async #actLive(workload: Workload, takenAt: TakenAt, signal: AbortSignal): Promise<Outcome> {
-    const { states, slots } = this.#options;
+  async #actLive(workload: Workload, takenAt: ReadMark, signal: AbortSignal): Promise<Outcome> {
+    const { states, slots, leftPods } = this.#options;
     const { key } = workload;
     const sources = await states.live(workload, takenAt, signal);
     const hasSlot = !needsSlot(workload) || slots.take(key);
     try {
-      const decision = this.#decide(workload, sources, hasSlot);
+      const usual = this.#decide(workload, sources, hasSlot);
+      const isSuspect = usual.kind === "settled" && leftPods.isSuspect(workload);
+      const isReverted = isSuspect && (await leftPods.areThere(workload, signal));
+      const decision = isReverted ? this.#decide(workload, sources, hasSlot, isReverted) : usual;
       if (decision.kind === "settled" || decision.kind === "wait") return await this.#rest(workload, decision, signal);
       return await this.#act(workload, decision, signal);
     } finally {
@@ -125,6 +133,7 @@ export class RestartReconciler {
     { key, metadata, record }: Workload,
     sources: ReadonlyMap<SourceId, SourceState>,
     hasSlot: boolean,
+    isReverted = false,
   ): RestartDecision {
     const { clock, memory } = this.#options;
     const { uid = "" } = metadata;
@@ -142,6 +151,7 @@ export class RestartReconciler {
       window: { isOpen: isOpen(windows, now), opensAt: nextOpening(windows, now) },
       isStopped: record.stopped !== undefined,
       hasSlot,
+      isReverted,
     });
   }
 
@@ -153,6 +163,7 @@ export class RestartReconciler {
     const { clock, memory, slots, replicaSets } = this.#options;
     const { key, metadata, kind } = workload;
     if (decision.kind === "settled") {
+      if (decision.reason === "Reverted") this.#giveUp(workload, signal);
       memory.settle(key);
       slots.stopWaiting(key);
       return kind?.rolls === "byDeletingPods" ? replicaSets.replace(workload, signal) : SETTLED;
@@ -211,6 +222,14 @@ export class RestartReconciler {
     const id = `${state.restartedAt.at(-1) ?? restartedAt}`;
     reporter.restarted(subjectOf(workload), { changed, how: HOW[kind?.rolls ?? "pod"], id }, signal);
     return SETTLED;
+  }
+
+  #giveUp(workload: Workload, signal: AbortSignal): void {
+    const { leftPods, reporter } = this.#options;
+    const { record, metadata } = workload;
+    const id = `${metadata.uid} ${record.state?.rolled?.publishedAt}`;
+    reporter.reverted(subjectOf(workload), record.optIn.prefix, id, signal);
+    leftPods.giveUp(workload);
   }
 
   /** A pod that somebody makes again in a way that nobody here knows: people are told, and nothing is done. */

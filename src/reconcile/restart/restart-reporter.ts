@@ -1,3 +1,4 @@
+import { type Clock, delay } from "../../base/clock.ts";
 import { apiVersionOf, type KubeObject, type ObjectMeta, type ResourceType } from "../../kube/objects.ts";
 import type { Happening } from "../../report/event-recorder.ts";
 import type { RestartMetrics } from "../../report/restart-metrics.ts";
@@ -6,6 +7,7 @@ import type { SourceId } from "../../restart/model.ts";
 export interface RestartReporterOptions {
   readonly events: { record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> };
   readonly metrics?: RestartMetrics | undefined;
+  readonly clock: Clock;
 }
 
 /** What an event is about. */
@@ -19,6 +21,11 @@ const MOST_TOLD = 10_000;
 
 /** Restarts of many workloads shall not wait for the words about them. */
 const TOLD_AT_A_TIME = 2;
+/** Where more than these are to be told of and more keep coming, the server is to have time for what they are about. */
+const A_FEW = 8;
+const STILL_MS = 100;
+/** Those that never end are told of all the same. */
+const LONGEST_HOLD_MS = 5000;
 
 /**
  * Tells people and metrics what became of workloads. What lasts is told once, not at every look; nobody waits for an event
@@ -29,6 +36,7 @@ export class RestartReporter {
   readonly #told = new Set<string>();
   readonly #toTell: (() => Promise<void>)[] = [];
   #telling = 0;
+  #askedAt = 0;
 
   constructor(options: RestartReporterOptions) {
     this.#options = options;
@@ -74,6 +82,14 @@ export class RestartReporter {
     this.#once(subject, "InvalidAnnotation", { action: "Read", note, id: note }, signal);
   }
 
+  /** Somebody takes our words off the pod template as often as they are put there. */
+  reverted(subject: Subject, prefix: string, id: string, signal: AbortSignal): void {
+    const note =
+      `A restart was reverted twice before it was over: somebody takes ${prefix}/digests and ${prefix}/restartedAt off the ` +
+      "pod template. Pods from before run on what they started with; whoever writes the template must leave those annotations alone.";
+    this.#once(subject, "RestartReverted", { action: "Restart", note, id }, signal);
+  }
+
   /** The server, or an admission policy, does not want the write. */
   refused(subject: Subject, why: string, signal: AbortSignal): void {
     const note = `The restart was refused: ${why}`;
@@ -97,15 +113,26 @@ export class RestartReporter {
 
   #record({ type, metadata }: Subject, happening: Happening, signal: AbortSignal): void {
     const object: KubeObject = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+    this.#askedAt = this.#options.clock.monotonic();
     this.#toTell.push(() => this.#options.events.record(object, happening, signal));
     if (this.#telling < TOLD_AT_A_TIME) void this.#tell();
   }
 
   /** Events are recorded without throwing. */
   async #tell(): Promise<void> {
+    const heldUntil = this.#options.clock.monotonic() + LONGEST_HOLD_MS;
     this.#telling++;
-    for (let next = this.#toTell.shift(); next; next = this.#toTell.shift()) await next();
+    for (let next = this.#toTell.shift(); next; next = this.#toTell.shift()) {
+      await next();
+      await this.#giveWay(heldUntil);
+    }
     this.#telling--;
+  }
+
+  async #giveWay(until: number): Promise<void> {
+    const { clock } = this.#options;
+    const isHeld = (nowAt: number): boolean => nowAt < until && nowAt - this.#askedAt < STILL_MS;
+    while (this.#toTell.length > A_FEW && isHeld(clock.monotonic())) await delay(clock, STILL_MS);
   }
 }
 

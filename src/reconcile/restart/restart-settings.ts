@@ -12,6 +12,8 @@ export interface RestartSettings {
   /** How many rollouts may be under way in the cluster, and in each namespace; 0: no cap. */
   readonly maxRollouts: number;
   readonly maxRolloutsPerNamespace: number;
+  /** A restart that somebody reverts before it is over is begun again, once. */
+  readonly beginsAgain: boolean;
 }
 
 export const DEFAULT_RESTART_SETTINGS: RestartSettings = {
@@ -20,4 +22,5 @@ export const DEFAULT_RESTART_SETTINGS: RestartSettings = {
   defaults: { pace: { quietMs: 5000, longestWaitMs: 60_000, leastIntervalMs: 0, perHour: 12 }, windows: [] },
   maxRollouts: 50,
   maxRolloutsPerNamespace: 10,
+  beginsAgain: true,
 };

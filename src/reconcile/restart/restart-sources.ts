@@ -15,6 +15,7 @@ import type { Source } from "../../runtime/controller.ts";
 import { fieldsOf, itemsOf, textOf } from "../managed/read-fields.ts";
 import { Interned } from "./interned.ts";
 import type { RestartSettings } from "./restart-settings.ts";
+import { ReadCounter } from "./shared-reads.ts";
 import { isRolling, sourcesOf, WorkloadReader, type WorkloadRecord } from "./workload-record.ts";
 
 /** A ReplicaSet that no Deployment made, or a pod that stands alone: its metadata, as far as anything is read from it. */
@@ -38,6 +39,8 @@ interface MountedObject {
 
 export interface RestartSources {
   readonly reader: WorkloadReader;
+  /** By which the reader notes when a workload was seen. */
+  readonly counter: ReadCounter;
   /** A source for each kind that is watched whole, by the name of the kind. */
   readonly workloads: ReadonlyMap<string, Source<WorkloadRecord>>;
   readonly replicaSets: Source<BareRecord>;
@@ -68,10 +71,12 @@ const KNOWN_OWNERS: ReadonlySet<string> = new Set(["ReplicaSet", "StatefulSet", 
  * Made once for an operator, so that whoever else looks at workloads shares these watches.
  */
 export function createRestartSources(settings: RestartSettings): RestartSources {
-  const reader = new WorkloadReader(settings);
+  const counter = new ReadCounter();
+  const reader = new WorkloadReader(settings, counter);
   const wholeKinds = workloadKinds.filter(({ type }) => type !== replicaSetType);
   return {
     reader,
+    counter,
     workloads: new Map(wholeKinds.map((kind) => [kind.type.kind, workloadSource(kind, reader)])),
     replicaSets: {
       type: replicaSetType,

@@ -1,6 +1,19 @@
 /** A moment, counted in reads: what began after it has a larger one. */
 export type ReadMark = number;
 
+/** Counts reads, so that whoever saw something can tell which of them began after that. */
+export class ReadCounter {
+  #mark: ReadMark = 0;
+
+  mark(): ReadMark {
+    return this.#mark;
+  }
+
+  begin(): ReadMark {
+    return ++this.#mark;
+  }
+}
+
 interface Reads<T> {
   running: { readonly startedAt: ReadMark; readonly result: Promise<T> } | undefined;
   /** Begins when the running one is over; whoever asks until then gets its result. */
@@ -15,20 +28,22 @@ interface Reads<T> {
 export class SharedReads<T> {
   readonly #reads = new Map<string, Reads<T>>();
   readonly #width: number;
+  readonly #counter: ReadCounter;
   readonly #queue: (() => void)[] = [];
   #running = 0;
-  #mark: ReadMark = 0;
 
-  constructor(width: number) {
+  constructor(width: number, counter = new ReadCounter()) {
     this.#width = width;
+    this.#counter = counter;
   }
 
   /** To be taken together with what the read is compared with. */
   mark(): ReadMark {
-    return this.#mark;
+    return this.#counter.mark();
   }
 
-  read(key: string, after: ReadMark, work: () => Promise<T>): Promise<T> {
+  /** `work` is told when it begins. */
+  read(key: string, after: ReadMark, work: (startedAt: ReadMark) => Promise<T>): Promise<T> {
     const reads = this.#reads.get(key) ?? { running: undefined, next: undefined };
     this.#reads.set(key, reads);
     if (reads.running && reads.running.startedAt > after) return reads.running.result;
@@ -51,9 +66,10 @@ export class SharedReads<T> {
     }
   }
 
-  async #start(key: string, reads: Reads<T>, work: () => Promise<T>): Promise<T> {
-    const result = work();
-    reads.running = { startedAt: ++this.#mark, result };
+  async #start(key: string, reads: Reads<T>, work: (startedAt: ReadMark) => Promise<T>): Promise<T> {
+    const startedAt = this.#counter.begin();
+    const result = work(startedAt);
+    reads.running = { startedAt, result };
     reads.next = undefined;
     try {
       return await result;

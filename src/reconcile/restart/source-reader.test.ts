@@ -17,7 +17,10 @@ class Server {
   readonly objects = new Map<string, KubeObject>();
   readonly asked: string[] = [];
   readonly #answers: (() => void)[] = [];
+  readonly clock = new ManualClock();
   isHeld = false;
+  /** What the watch says, where it is not what is there. */
+  watchedVersion: string | undefined;
 
   put(name: string, version: string, password: string): void {
     const metadata = { namespace: "shop", name, uid: name, resourceVersion: version };
@@ -45,10 +48,11 @@ class Server {
   reader(): SourceReader {
     return new SourceReader({
       kube: this,
-      clock: new ManualClock(),
+      clock: this.clock,
       fingerprinter,
       reloader: false,
-      isKnown: (_, source) => this.objects.has(source.slice(source.indexOf("/") + 1)),
+      versionOf: (_, source) =>
+        this.watchedVersion ?? this.objects.get(source.slice(source.indexOf("/") + 1))?.metadata.resourceVersion,
     });
   }
 }
@@ -98,6 +102,38 @@ test("many who ask cost one read, and a read that began too early is nobody's", 
   );
   assert.equal((await late)?.resourceVersion, "6");
 });
+
+const laterWorkloads: readonly {
+  readonly reason: string;
+  readonly reads: number;
+  readonly meanwhile?: (server: Server) => Promise<unknown>;
+  readonly isSeenAfter?: boolean;
+}[] = [
+  { reason: "seen before the read began", reads: 1 },
+  { reason: "written since: what it was compared with may be newer", reads: 2, isSeenAfter: true },
+  { reason: "the read is a second old", reads: 2, meanwhile: ({ clock }) => clock.advance(1000) },
+  {
+    reason: "the watch knows of another version",
+    reads: 2,
+    meanwhile: async (server) => {
+      server.watchedVersion = "6";
+    },
+  },
+];
+
+for (const { reason, reads, meanwhile, isSeenAfter } of laterWorkloads) {
+  test(`a read of a moment ago, for a workload: ${reason}`, async () => {
+    const server = new Server();
+    const reader = server.reader();
+    server.put("db", "5", "one");
+    const seenAt = reader.mark();
+    await reader.read("shop", "secret/db", seenAt, signal);
+    await meanwhile?.(server);
+    const later = await reader.read("shop", "secret/db", isSeenAfter ? reader.mark() : seenAt, signal);
+    assert.equal(later?.resourceVersion, "5");
+    assert.equal(server.asked.length, reads);
+  });
+}
 
 test("at most eight reads at a time", async () => {
   const server = new Server();

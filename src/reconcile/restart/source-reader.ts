@@ -10,7 +10,7 @@ import { type SourceMarks, sourceMarksOf } from "../../restart/opt-in.ts";
 import { dataOf, digestsOf, publishedAtOf, type SourceDigests } from "../../restart/source-digests.ts";
 import { partsOf } from "../../restart/source-id.ts";
 import { configMapType } from "../../restart/workload-kinds.ts";
-import { type ReadMark, SharedReads } from "./shared-reads.ts";
+import { type ReadCounter, type ReadMark, SharedReads } from "./shared-reads.ts";
 
 /** What is kept of a version of a Secret or ConfigMap: nothing of its values but keyed digests. */
 export interface Reading {
@@ -25,11 +25,24 @@ export interface SourceReaderOptions {
   readonly clock: Clock;
   readonly fingerprinter: Fingerprinter;
   readonly reloader: boolean;
-  /** Whether a source is still there, as far as the watches know. */
-  readonly isKnown: (namespace: string, source: SourceId) => boolean;
+  /** The version of a source, as far as the watches know; undefined: it is not there. */
+  readonly versionOf: (namespace: string, source: SourceId) => string | undefined;
+  /** Shared with whoever notes when a workload was seen. */
+  readonly counter?: ReadCounter;
+}
+
+/** What a read brought, and when it began. */
+interface Recent {
+  readonly startedAt: ReadMark;
+  readonly begunAt: number;
+  readonly reading: Reading;
 }
 
 const READS_AT_A_TIME = 8;
+/** So long a read counts as one of now: no longer than an answer may take anyway. */
+const RECENT_MS = 1000;
+/** A change of a source that many use is one read; this many sources may change at once. */
+const MOST_RECENT = 64;
 /** So many more readings than there are sources in use are no reason to look for those that are over. */
 const FIRST_TIDYING = 4096;
 
@@ -39,12 +52,14 @@ const FIRST_TIDYING = 4096;
  */
 export class SourceReader {
   readonly #options: SourceReaderOptions;
-  readonly #reads = new SharedReads<Reading | undefined>(READS_AT_A_TIME);
+  readonly #reads: SharedReads<Reading | undefined>;
+  readonly #recent = new Map<string, Recent>();
   readonly #readings = new Map<string, Reading>();
   #tidyAt = FIRST_TIDYING;
 
   constructor(options: SourceReaderOptions) {
     this.#options = options;
+    this.#reads = new SharedReads(READS_AT_A_TIME, options.counter);
   }
 
   /** To be taken together with the state that a reading is compared with. */
@@ -58,23 +73,50 @@ export class SourceReader {
     return reading?.resourceVersion === resourceVersion ? reading : undefined;
   }
 
-  /** The source as it is now, by a read that began after the mark; undefined: it is not there. */
-  read(namespace: string, source: SourceId, after: ReadMark, signal: AbortSignal): Promise<Reading | undefined> {
-    return this.#reads.read(`${namespace}/${source}`, after, () => this.#read(namespace, source, signal));
+  /**
+   * The source as it is now, by a read that began after the mark; undefined: it is not there. One that was a moment ago
+   * serves as well, as long as the watch knows of nothing newer: of hundreds of workloads, each is as old as it was then.
+   */
+  async read(namespace: string, source: SourceId, after: ReadMark, signal: AbortSignal): Promise<Reading | undefined> {
+    const key = `${namespace}/${source}`;
+    const recent = this.#recent.get(key);
+    if (recent && recent.startedAt > after && this.#isOfNow(namespace, source, recent)) return recent.reading;
+    return this.#reads.read(key, after, (startedAt) => this.#read(namespace, source, startedAt, signal));
   }
 
-  async #read(namespace: string, source: SourceId, signal: AbortSignal): Promise<Reading | undefined> {
-    const { kube } = this.#options;
+  #isOfNow(namespace: string, source: SourceId, { begunAt, reading }: Recent): boolean {
+    const { clock, versionOf } = this.#options;
+    return clock.monotonic() - begunAt < RECENT_MS && versionOf(namespace, source) === reading.resourceVersion;
+  }
+
+  async #read(
+    namespace: string,
+    source: SourceId,
+    startedAt: ReadMark,
+    signal: AbortSignal,
+  ): Promise<Reading | undefined> {
+    const { kube, clock } = this.#options;
     const { kind, name } = partsOf(source);
     const type = kind === "secret" ? secretType : configMapType;
+    const begunAt = clock.monotonic();
     try {
       const object = await kube.get(type, { namespace, name }, { signal });
-      return this.#keep(namespace, source, object);
+      const reading = this.#keep(namespace, source, object);
+      this.#noteRecent(`${namespace}/${source}`, { startedAt, begunAt, reading });
+      return reading;
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
       this.#readings.delete(`${namespace}/${source}`);
+      this.#recent.delete(`${namespace}/${source}`);
       return undefined;
     }
+  }
+
+  #noteRecent(key: string, recent: Recent): void {
+    this.#recent.delete(key);
+    this.#recent.set(key, recent);
+    const [oldest] = this.#recent.keys();
+    if (this.#recent.size > MOST_RECENT && oldest !== undefined) this.#recent.delete(oldest);
   }
 
   #keep(namespace: string, source: SourceId, object: KubeObject): Reading {
@@ -97,7 +139,8 @@ export class SourceReader {
   #tidy(): void {
     for (const key of this.#readings.keys()) {
       const slash = key.indexOf("/");
-      if (!this.#options.isKnown(key.slice(0, slash), key.slice(slash + 1) as SourceId)) this.#readings.delete(key);
+      const version = this.#options.versionOf(key.slice(0, slash), key.slice(slash + 1) as SourceId);
+      if (version === undefined) this.#readings.delete(key);
     }
     this.#tidyAt = Math.max(FIRST_TIDYING, this.#readings.size * 2);
   }

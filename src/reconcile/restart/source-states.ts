@@ -17,12 +17,6 @@ export interface SourceStatesOptions {
   readonly fingerprinter: Fingerprinter;
 }
 
-/** When the state of a workload was taken, for those who read its sources. */
-export interface TakenAt {
-  readonly sources: ReadMark;
-  readonly classes: ReadMark;
-}
-
 type States = ReadonlyMap<SourceId, SourceState>;
 
 const UNMARKED: SourceMarks = { isMatched: false, isIgnored: false };
@@ -37,8 +31,9 @@ export class SourceStates {
     this.#options = options;
   }
 
-  takenNow(): TakenAt {
-    return { sources: this.#options.sources.mark(), classes: this.#options.classes.mark() };
+  /** When the state of a workload was taken, for those who read what its pods have mounted. */
+  takenNow(): ReadMark {
+    return this.#options.classes.mark();
   }
 
   /** Undefined where something has to be read before anything can be said. */
@@ -58,8 +53,8 @@ export class SourceStates {
     return states;
   }
 
-  /** By reads that began after the state of the workload was taken. */
-  async live(workload: Workload, takenAt: TakenAt, signal: AbortSignal): Promise<States> {
+  /** By reads that began after this version of the workload was seen; of classes, after it was taken. */
+  async live(workload: Workload, takenAt: ReadMark, signal: AbortSignal): Promise<States> {
     const { sources, classes } = this.#options;
     const { record } = workload;
     const { namespace, optIn } = record;
@@ -69,8 +64,8 @@ export class SourceStates {
       (source) => isClass(source) && optIn.counts(source, useOf(record, source), UNMARKED),
     );
     const [readings, classStates] = await Promise.all([
-      Promise.all(plain.map((source) => sources.read(namespace, source, takenAt.sources, signal))),
-      classes.states(workload, mounted, takenAt.classes, signal),
+      Promise.all(plain.map((source) => sources.read(namespace, source, record.seenAt, signal))),
+      classes.states(workload, mounted, takenAt, signal),
     ]);
     const states = new Map<SourceId, SourceState>();
     for (const [index, source] of plain.entries()) {

@@ -16,6 +16,7 @@ import { rolloutOf } from "../../restart/rollout.ts";
 import { type PodTemplate, templateOfPod, type WorkloadKind } from "../../restart/workload-kinds.ts";
 import { Interned } from "./interned.ts";
 import type { RestartSettings } from "./restart-settings.ts";
+import { ReadCounter, type ReadMark } from "./shared-reads.ts";
 
 /** What is kept of a workload that takes part. Parts that many have in common are shared between their records. */
 export interface WorkloadRecord {
@@ -34,6 +35,8 @@ export interface WorkloadRecord {
   readonly templateRestartedAt: string | undefined;
   readonly rollout: Rollout;
   readonly isDeleting: boolean;
+  /** When this version of it was seen: what is read after that is no older than what anybody has written into it. */
+  readonly seenAt: ReadMark;
 }
 
 /** What the annotations of a workload say. */
@@ -52,9 +55,11 @@ export class WorkloadReader {
   readonly #uses = new Interned<readonly Use[]>();
   readonly #namespaces = new Interned<string>();
   readonly #rollouts = new Interned<Rollout>();
+  readonly #counter: ReadCounter;
 
-  constructor(settings: Pick<RestartSettings, "prefixes" | "reloader" | "defaults">) {
+  constructor(settings: Pick<RestartSettings, "prefixes" | "reloader" | "defaults">, counter = new ReadCounter()) {
     this.#settings = settings;
+    this.#counter = counter;
   }
 
   /** Undefined for a workload that has not opted in. */
@@ -107,6 +112,7 @@ export class WorkloadReader {
       templateRestartedAt: template.annotations[restartedAtAnnotation(wish.optIn.prefix)],
       rollout: this.#rollouts.of(JSON.stringify(rollout), () => rollout),
       isDeleting: metadata.deletionTimestamp !== undefined,
+      seenAt: this.#counter.mark(),
     };
   }
 

@@ -95,7 +95,9 @@ export class RestartJudge {
       if (!was) continue;
       if (was.metadata.annotations?.[STATE] !== is.metadata.annotations?.[STATE]) this.#stateLost(is);
       // Pods that are still to be replaced may live on: by the template that came back they are the right ones.
-      if (digestsOf(was.spec.template) !== digestsOf(is.spec.template)) this.#excuse(is);
+      if (digestsOf(was.spec.template) === digestsOf(is.spec.template)) continue;
+      this.#excuse(is);
+      if (digestsOf(is.spec.template) === undefined) this.#books.reverted.add(uidOf(is.metadata));
     }
     this.noteSources();
     this.#noteWorld();
@@ -205,7 +207,9 @@ export class RestartJudge {
     const known = baselines.get(baselineKey(was));
     const all = values.get(sourceOf(was.spec.template.metadata)) ?? [];
     if (known === undefined) this.accuse(`S7 ${name} was restarted, and nobody knew what it ran on`);
-    else if (!all.some(({ at }) => at > known && at <= readAt)) this.accuse(`S7 ${name} was restarted for no change`);
+    else if (!all.some(({ at }) => at > known && at <= readAt) && !this.#books.reverted.has(uid))
+      this.accuse(`S7 ${name} was restarted for no change`);
+    this.#books.reverted.delete(uid);
     const now = this.#court.clock.now();
     rolls.set(uid, [...(rolls.get(uid) ?? []), now]);
     if (this.#books.isCountKnown && this.#recent(uid) > MOST_PER_HOUR)

@@ -24,6 +24,8 @@ export interface RestartBooks {
   readonly excused: Set<string>;
   /** By workload: when it was restarted by us. */
   readonly rolls: Map<string, readonly number[]>;
+  /** Workloads off whose template somebody has taken our last restart: it may be begun again. */
+  readonly reverted: Set<string>;
   /** Workloads that we have stopped: others may do so too, in whichever words. */
   readonly stopped: Set<string>;
   /** Of the workload that people lay hands on, oldest first. */
@@ -39,6 +41,7 @@ export const NO_RESTART_BOOKS: RestartBooks = {
   runsOn: new Map(),
   excused: new Set(),
   rolls: new Map(),
+  reverted: new Set(),
   stopped: new Set(),
   revisions: [],
   isCountKnown: true,
