@@ -6,10 +6,13 @@ import { hunt } from "../../src/simulation/hunt.ts";
 import { MUTANTS } from "../../src/simulation/mutants/mutants.ts";
 import { RULES, SHOWN_ELSEWHERE } from "../../src/simulation/mutants/rules.ts";
 
+/** Of the mutants every so many-th; `npm run simulate -- --ci` hunts all of them. */
+const EVERY = 12;
+
 /** Each rule of the protocol, switched off: an oracle that does not notice is worth nothing. */
 const cluster = new Cluster();
 
-for (const mutant of MUTANTS) {
+for (const mutant of MUTANTS.filter((_, index) => index % EVERY === 0)) {
   test(`noticed: ${mutant.name}`, async () => {
     const { finding, schedules } = await hunt(mutant, cluster);
     assert.ok(finding, `nothing was found in ${schedules} schedules`);
