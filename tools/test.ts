@@ -1,13 +1,15 @@
-import { globSync } from "node:fs";
-import { homedir } from "node:os";
+import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { run } from "node:test";
+import { pathToFileURL } from "node:url";
 import { missingParts } from "./missing-parts.ts";
 import { root } from "./run.ts";
 
 /**
  * `npm test [-- PATTERN…]`: every test that needs nothing but this checkout. One line per file as it finishes, failures
- * in full, then what could not be tested here and how to test it, then the count.
+ * in full, then what could not be tested here and how to test it, then the count. Where all are run, those beside the code
+ * share a few processes: they are pure, and to start one for each takes longer than the tests.
  */
 interface FileResult {
   passed: number;
@@ -28,7 +30,9 @@ if (files.length === 0) {
 }
 
 /** More than there are cores on a small machine: processes that are tested are waited for more than they work. */
-const CONCURRENCY = 3;
+const CONCURRENCY = 4;
+/** How many processes the tests beside the code share. */
+const GROUPS = 4;
 
 // Every file is a process, and so is much of what they start: what one of them has compiled, the next one need not.
 process.env.NODE_COMPILE_CACHE ??= join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyturn", "compile");
@@ -37,14 +41,28 @@ const startedAt = Date.now();
 const results = new Map<string, FileResult>();
 const failures: string[] = [];
 const skips: string[] = [];
-const fileOf = (data: { file?: string | undefined }): string => relative(root, data.file ?? "?");
+const directory = mkdtempSync(join(tmpdir(), "keyturn-test-"));
+const fileOf = ({ file = "?" }: { file?: string | undefined }): string =>
+  relative(file.startsWith(directory) ? directory : root, file);
 const resultOf = (file: string): FileResult => {
   const known = results.get(file) ?? { passed: 0, failed: 0, skipped: 0, durationMs: 0 };
   results.set(file, known);
   return known;
 };
 
-const stream = run({ files: files.map((file) => `${root}${file}`), concurrency: CONCURRENCY, forceExit: false });
+const isUnit = (file: string): boolean => patterns.length === 0 && file.startsWith("src/");
+const units = files.filter(isUnit);
+const groups = Array.from({ length: Math.min(GROUPS, units.length) }, (_, group) => {
+  const path = join(directory, `src-${group + 1}-of-${GROUPS}.test.mjs`);
+  const members = units.filter((_, index) => index % GROUPS === group);
+  writeFileSync(
+    path,
+    members.map((file) => `import ${JSON.stringify(pathToFileURL(`${root}${file}`).href)};\n`).join(""),
+  );
+  return path;
+});
+const alone = files.filter((file) => !isUnit(file)).map((file) => `${root}${file}`);
+const stream = run({ files: [...alone, ...groups], concurrency: CONCURRENCY, forceExit: false });
 stream.on("test:pass", (data) => {
   if (data.details.type === "suite") return;
   const result = resultOf(fileOf(data));
@@ -81,6 +99,7 @@ stream.on("test:summary", (data) => {
 });
 stream.on("data", () => {});
 await new Promise((resolve) => stream.on("end", resolve));
+rmSync(directory, { recursive: true });
 
 for (const failure of failures) console.log(`\n✗ ${failure}`);
 for (const skip of skips) console.log(`skipped: ${skip}`);
