@@ -62,7 +62,7 @@ const groups = Array.from({ length: Math.min(GROUPS, units.length) }, (_, group)
   return path;
 });
 const alone = files.filter((file) => !isUnit(file)).map((file) => `${root}${file}`);
-const stream = run({ files: [...alone, ...groups], concurrency: CONCURRENCY, forceExit: false });
+const stream = run({ files: [...groups, ...alone], concurrency: CONCURRENCY, forceExit: false });
 stream.on("test:pass", (data) => {
   if (data.details.type === "suite") return;
   const result = resultOf(fileOf(data));

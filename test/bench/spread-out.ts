@@ -27,6 +27,7 @@ export interface SpreadOutResult {
   /** From the due time to when the intent was seen, over all bindings. */
   readonly lateness: {
     readonly count: number;
+    readonly minMs: number;
     readonly medianMs: number;
     readonly p99Ms: number;
     readonly p999Ms: number;
@@ -92,6 +93,7 @@ async function countQuietly(
 
 const summary = (latenessMs: readonly number[]): SpreadOutResult["lateness"] => ({
   count: latenessMs.length,
+  minMs: Math.min(...latenessMs),
   medianMs: percentile(latenessMs, 0.5),
   p99Ms: percentile(latenessMs, 0.99),
   p999Ms: percentile(latenessMs, 0.999),

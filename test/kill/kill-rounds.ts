@@ -33,6 +33,7 @@ const configMaps: ResourceType = {
 };
 const NAMES_PER_WRITER = 5;
 const WRITERS = 4;
+const MOST_WAITS = 20_000;
 
 /** What is known of one name; `undefined` means that it does not exist. */
 interface Name {
@@ -67,7 +68,7 @@ export async function killRounds(options: {
       await compare(kube, writers.flat(), { tally, problems, round });
       const stop = { requested: false };
       const writing = writers.map((names) => write(kube, names, { random, stop, tally }));
-      await sleep(integerBetween(random, 30, 300));
+      await acknowledgedAnother(tally, integerBetween(random, 6, 40));
       stop.requested = true;
       await server.stop("SIGKILL");
       await Promise.all(writing);
@@ -84,6 +85,15 @@ export async function killRounds(options: {
   }
   const { acknowledged, underWay, underWayHappened } = tally;
   return { seed: options.seed, rounds: options.rounds, acknowledged, underWay, underWayHappened, problems };
+}
+
+/** By writes and not by time: how many there are in a moment tells of the machine. */
+async function acknowledgedAnother(tally: Tally, count: number): Promise<void> {
+  const enough = tally.acknowledged + count;
+  for (let waited = 0; tally.acknowledged < enough; waited++) {
+    if (waited > MOST_WAITS) throw new Error(`${count} writes took too long`);
+    await sleep(1);
+  }
 }
 
 interface Tally {

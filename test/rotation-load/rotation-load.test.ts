@@ -40,7 +40,7 @@ describe("bindings that are due one after the other, on the embedded server", { 
     context.diagnostic(JSON.stringify(lateness));
     assert.deepEqual(quiet, { kube: {}, outside: {} });
     assert.equal(lateness.count, BINDINGS);
-    // How late the last of a hundred is tells of the machine; failing-broker.test.ts and the bench look at each.
-    assert.ok(lateness.medianMs <= 1000, `half began within ${lateness.medianMs} ms`);
+    // How late they are tells of the machine: the bench looks at that, and failing-broker.test.ts on a clock of its own.
+    assert.ok(lateness.minMs >= 0, `one began ${-lateness.minMs} ms early`);
   });
 });
