@@ -5,7 +5,7 @@ const layer = (name, allowed, comment) => ({
   comment,
   severity: "error",
   from: { path: `^src/${name}/`, ...production },
-  to: { path: "^src/", pathNot: [`^src/${name}/`, ...allowed.map((folder) => `^src/${folder}/`)].join("|") },
+  to: { path: "^src/", pathNot: [`^src/${name}/`, ...allowed.map((part) => `^src/${part}(?:/|\\.ts$)`)].join("|") },
 });
 
 /** What the two topmost layers stand on; neither imports the other. */
@@ -21,6 +21,7 @@ const beneath = [
   "publish",
   "restart",
   "report",
+  "audit",
   "reconcile",
   "install",
   "embedded",
@@ -69,7 +70,8 @@ module.exports = {
     layer("kube", ["base"], "the port knows no kind of ours"),
     layer("runtime", ["base", "kube"], "knows keys, never credentials"),
     layer("engine", ["base"], "pure: from a situation to a step"),
-    layer("providers", ["base"], "never Kubernetes, never each other"),
+    // Of bind/ only the ring and the fields of a key: values, which know nothing of Kubernetes.
+    layer("providers", ["base", "rndc", "bind/key-ring", "bind/key-fields"], "never Kubernetes, never each other"),
     layer("rndc", ["base"], "a protocol, which knows nothing of who speaks it"),
     // Of ours only the protocol of BIND, which both sides write in the same way.
     layer("sandbox", ["base", "rndc"], "stands in for systems that know nothing of us"),
@@ -77,12 +79,14 @@ module.exports = {
     layer("publish", ["base", "kube"], "writes Secrets"),
     layer("restart", ["base", "kube", "engine", "publish"], "pure: whom a change restarts, and when"),
     layer("report", ["base", "kube"], "conditions, events, metrics"),
+    layer("audit", ["base", "kube", "publish"], "writes down what was done; decides nothing"),
     layer(
       "reconcile",
       // Of the embedded server only its CEL: what a resource says in it means the same as in a schema.
       [
         "base",
         "api",
+        "rndc",
         "bind",
         "engine",
         "kube",
@@ -91,6 +95,7 @@ module.exports = {
         "publish",
         "restart",
         "report",
+        "audit",
         "embedded/schema/cel",
       ],
       "one folder per family of kinds; it wires, it does not decide",

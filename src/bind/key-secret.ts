@@ -30,11 +30,13 @@ export interface KeySecretContent {
   readonly data: SecretValues;
 }
 
-export function keySecretContent(options: KeySecretOptions): KeySecretContent {
-  const { key, createdAt, rotateAfter, extraData } = options;
+/** What stands on it; the options without the key, which nothing of it tells. */
+export function keySecretMetadata(
+  options: Omit<KeySecretOptions, "key" | "extraData">,
+): Pick<KeySecretContent, "labels" | "annotations"> {
+  const { createdAt, rotateAfter } = options;
   const { [ROTATION_ENABLED]: _enabled, ...labels } = options.labels ?? {};
   const { [ROTATE_AFTER]: _after, ...annotations } = options.annotations ?? {};
-  const fields = Object.entries(keyFields(key).reveal());
   return {
     labels: {
       ...labels,
@@ -46,6 +48,14 @@ export function keySecretContent(options: KeySecretOptions): KeySecretContent {
       [CREATED_AT]: formatInstant(createdAt),
       ...(rotateAfter && { [ROTATE_AFTER]: rotateAfter.text }),
     },
+  };
+}
+
+export function keySecretContent(options: KeySecretOptions): KeySecretContent {
+  const { key, extraData } = options;
+  const fields = Object.entries(keyFields(key).reveal());
+  return {
+    ...keySecretMetadata(options),
     data: new Redacted({
       ...extraData?.reveal(),
       ...Object.fromEntries(fields.map(([name, text]) => [name, Buffer.from(text).toString("base64")])),
@@ -58,12 +68,13 @@ export type ReadKeySecret =
   /** Why no key can be read from it. */
   | { readonly kind: "damaged"; readonly why: string };
 
-const FOUR_FIELDS = ["key-name", "algorithm", "secret", "rndc.key"] as const;
+/** All that a key is made into. */
+export const KEY_FIELDS: readonly string[] = ["key-name", "algorithm", "secret", "rndc.key"];
 
 /** A Secret of ours, which has all four fields, and all four of one key. */
 export function readKeySecret(data: SecretValues): ReadKeySecret {
   const values = data.reveal();
-  const missing = FOUR_FIELDS.filter((field) => values[field] === undefined);
+  const missing = KEY_FIELDS.filter((field) => values[field] === undefined);
   if (missing.length > 0) return { kind: "damaged", why: `it has no ${missing.join(", no ")}` };
   try {
     return { kind: "key", key: readKeyFields(data).key };

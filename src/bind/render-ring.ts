@@ -13,7 +13,7 @@ import { acceptableKeys, type KeyRing, ringToJson } from "./key-ring.ts";
 export const KEYS_FILE = "keys.conf";
 export const CONTROLS_FILE = "controls.conf";
 export const ACL_FILE = "acl.conf";
-const RING_FILE = "ring.json";
+export const RING_FILE = "ring.json";
 
 /** What zones point their `allow-update` at: never at a key, whose name changes. */
 const UPDATERS_ACL = "keyturn-updaters";

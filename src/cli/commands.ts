@@ -1,4 +1,6 @@
+import { auditCommand } from "./audit-command.ts";
 import type { Command } from "./command.ts";
+import { complianceCommand } from "./compliance-command.ts";
 import { consumersCommand } from "./consumers-command.ts";
 import { crdsCommand } from "./crds-command.ts";
 import { explainCommand } from "./explain-command.ts";
@@ -26,6 +28,8 @@ export const commands: readonly Command[] = [
   unfreezeCommand,
   timelineCommand,
   migrateCommand,
+  auditCommand,
+  complianceCommand,
   crdsCommand,
   manifestsCommand,
   versionCommand,

@@ -1,5 +1,7 @@
 import { UsageError } from "../base/errors.ts";
 import { manifests } from "../install/manifests.ts";
+import { dashboardConfigMap } from "../install/monitoring/dashboard.ts";
+import { prometheusRule } from "../install/monitoring/prometheus-rule.ts";
 import { controllerNeeds } from "../install/permissions.ts";
 import type { Command, Flags } from "./command.ts";
 import { readChoice, readList } from "./flag-values.ts";
@@ -11,7 +13,7 @@ export const manifestsCommand: Command = {
   name: "manifests",
   summary: "Print all that a cluster needs to run the operator, for kubectl apply.",
   description:
-    "CRDs, admission policies, Namespace, ServiceAccount, RBAC and Deployment, in the order in which they are applied.\nNothing is asked of a cluster, and applying them again is harmless.",
+    "CRDs, admission policies, Namespace, ServiceAccount, RBAC and Deployment, in the order in which they are applied.\nNothing is asked of a cluster, and applying them again is harmless. What only some clusters can take is printed when it is\nasked for, and instead: the alerts, which need the CRDs of the Prometheus operator, and the dashboard.",
   options: [
     {
       name: "namespace",
@@ -31,6 +33,11 @@ export const manifestsCommand: Command = {
       description: `Controllers to switch on, and to give rights to: ${known.join(", ")}.`,
       default: "*",
     },
+    { name: "alerts", description: "Instead: the alerts, as a PrometheusRule." },
+    {
+      name: "dashboard",
+      description: "Instead: the Grafana dashboard, in a ConfigMap with the label grafana_dashboard.",
+    },
     manifestFormat,
   ],
   examples: [
@@ -38,15 +45,19 @@ export const manifestsCommand: Command = {
       command: "keyturn manifests --image registry.example/keyturn:0.1.0 | kubectl apply --server-side -f -",
       what: "Install or upgrade",
     },
+    { command: "keyturn manifests --alerts --dashboard | kubectl apply -f -", what: "Alerts and dashboard" },
     { command: "keyturn manifests > keyturn.yaml", what: "To look at it first, or to keep it in Git" },
   ],
   run: async (flags, world) => {
     const format = readChoice(flags, "output", ["yaml", "json"]);
-    const items = manifests({
-      namespace: readNamespace(flags),
-      image: flags.text("image") ?? `keyturn:${world.version}`,
-      controllers: readList(flags, "controllers", known),
-    });
+    const namespace = readNamespace(flags);
+    const controllers = readList(flags, "controllers", known);
+    const image = flags.text("image") ?? `keyturn:${world.version}`;
+    const monitoring = [
+      ...(flags.isOn("alerts") ? [prometheusRule(namespace)] : []),
+      ...(flags.isOn("dashboard") ? [dashboardConfigMap(namespace)] : []),
+    ];
+    const items = monitoring.length > 0 ? monitoring : manifests({ namespace, image, controllers });
     world.stdout.write(printManifests(items, format));
     return 0;
   },

@@ -6,6 +6,7 @@ import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../run
 import { Metrics } from "../runtime/metrics.ts";
 import { Operator } from "../runtime/operator.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
+import { auditLogOption, openAuditLog } from "./audit/open-audit-log.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
 import { readChoice, readWholeNumber } from "./flag-values.ts";
 import { clusterOptions, type OpenCluster, openCluster } from "./open-cluster.ts";
@@ -30,7 +31,7 @@ export const operatorCommand: Command = {
     {
       name: "lease-namespace",
       value: "NAME",
-      description: "Namespace of the election's Lease and of the operator's own Secret. Default: that of the pod.",
+      description: "Namespace of the election's Lease and of the operator's own Secrets. Default: that of the pod.",
     },
     { name: "lease-name", value: "NAME", description: "Name of the election's Lease.", default: "keyturn" },
     {
@@ -40,6 +41,7 @@ export const operatorCommand: Command = {
       default: ":8080",
     },
     { name: "log-format", value: "FORMAT", description: "json or text.", default: "json" },
+    auditLogOption,
   ],
   examples: [
     { command: "keyturn operator --kubeconfig ~/.kube/dev", what: "Against the cluster of a kubeconfig" },
@@ -73,7 +75,8 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
     const { clock, random } = world;
     const metrics = new Metrics();
     const namespace = leaseNamespace(flags, cluster);
-    const switchedOn = createControllers(choice, { world, metrics, skew, namespace });
+    const audit = await openAuditLog(flags, world, { kube: cluster.kube, namespace, logger, metrics });
+    const switchedOn = createControllers(choice, { world, metrics, skew, namespace, audit });
     const { controllers } = switchedOn;
     const operator = new Operator({
       kube: cluster.kube,
@@ -91,6 +94,7 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
     const endpoints = bind && (await startHttpEndpoints({ bind, readiness, liveness, metrics, logger }));
     operator.addShutdownSteps(shutdown);
     switchedOn.addShutdownSteps(shutdown);
+    if (audit) shutdown.addStep({ name: "audit log", boundMs: 1000, run: (signal) => audit.close(signal) });
     addClosingSteps(shutdown, cluster, endpoints);
     announce(logger, { cluster, endpoints, names: controllers.map(({ name }) => name), version: world.version });
     if (!shutdown.isUnderWay) operator.start();

@@ -1,3 +1,4 @@
+import type { AuditTrail } from "../audit/audit-entry.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ClockSkew } from "../kube/clock-skew.ts";
 import { UndiciHttp } from "../providers/undici-http.ts";
@@ -6,6 +7,7 @@ import { type ControllerFactory, controllers } from "../reconcile/controllers.ts
 import { RESTART } from "../reconcile/restart/restart-controller.ts";
 import { RestartKnowledge } from "../reconcile/restart/restart-knowledge.ts";
 import { RestartMetrics } from "../report/restart-metrics.ts";
+import { RndcKeyMetrics } from "../report/rndc-key-metrics.ts";
 import { RotationMetrics } from "../report/rotation-metrics.ts";
 import type { Controller } from "../runtime/controller.ts";
 import { createLogWriter } from "../runtime/log-writer.ts";
@@ -131,6 +133,7 @@ export interface ControllerParts {
   readonly skew: ClockSkew;
   /** Where the operator keeps what is its own. */
   readonly namespace: string;
+  readonly audit?: AuditTrail | undefined;
 }
 
 export interface SwitchedOn {
@@ -140,7 +143,7 @@ export interface SwitchedOn {
 }
 
 export function createControllers(choice: ControllerChoice, parts: ControllerParts): SwitchedOn {
-  const { world, metrics, skew, namespace } = parts;
+  const { world, metrics, skew, namespace, audit } = parts;
   const { clock } = world;
   const http = new UndiciHttp();
   // Made first: others look at workloads through its watches.
@@ -152,6 +155,8 @@ export function createControllers(choice: ControllerChoice, parts: ControllerPar
     instance: world.hostName,
     http,
     metrics: new RotationMetrics({ registry: metrics.registry, clock, perObject: choice.metricsPerObject }),
+    rndcKeyMetrics: new RndcKeyMetrics({ registry: metrics.registry, clock }),
+    ...(audit && { audit }),
     isSkewed: () => skew.isSkewed,
     restartMetrics: new RestartMetrics(metrics.registry),
     ...(restarts.length > 0 && { knowledge: new RestartKnowledge(choice.settings.restart) }),

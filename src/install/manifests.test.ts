@@ -118,12 +118,18 @@ test("what several controllers need is granted once, and advice is given for the
   ]);
 });
 
-test("in its own namespace the operator has one Lease and one Secret", () => {
+test("in its own namespace the operator has one Lease and three Secrets", () => {
   assert.deepEqual(rulesOf("Role"), [
     { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
     { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: ["keyturn"], verbs: ["get", "update"] },
     { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
-    { apiGroups: [""], resources: ["secrets"], resourceNames: ["keyturn-fingerprint-key"], verbs: ["get"] },
+    {
+      apiGroups: [""],
+      resources: ["secrets"],
+      resourceNames: ["keyturn-fingerprint-key", "keyturn-audit-key"],
+      verbs: ["get"],
+    },
+    { apiGroups: [""], resources: ["secrets"], resourceNames: ["keyturn-audit-anchor"], verbs: ["get", "update"] },
   ]);
   assert.equal(ofKind("Role").metadata.namespace, "somewhere");
 });

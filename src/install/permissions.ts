@@ -117,10 +117,19 @@ export const sharedRules: readonly PolicyRule[] = [
   { apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["get"] },
 ];
 
-/** In the operator's own namespace: the election, and the key of its fingerprints. A name cannot be asked of a create. */
+/**
+ * In the operator's own namespace: the election, the keys of its fingerprints and of its audit log, and how far that has
+ * come. A name cannot be asked of a create.
+ */
 export const ownRules = (lease: string): readonly PolicyRule[] => [
   rule("coordination.k8s.io", ["leases"], ["create"]),
   { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: [lease], verbs: ["get", "update"] },
   rule("", ["secrets"], ["create"]),
-  { apiGroups: [""], resources: ["secrets"], resourceNames: ["keyturn-fingerprint-key"], verbs: ["get"] },
+  {
+    apiGroups: [""],
+    resources: ["secrets"],
+    resourceNames: ["keyturn-fingerprint-key", "keyturn-audit-key"],
+    verbs: ["get"],
+  },
+  { apiGroups: [""], resources: ["secrets"], resourceNames: ["keyturn-audit-anchor"], verbs: ["get", "update"] },
 ];

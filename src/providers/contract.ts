@@ -22,7 +22,10 @@ export interface Connection {
   /** Every key of an instance under this name, ours or not. Names may be taken twice: return them all. */
   findByName(instanceId: string, name: string, signal: AbortSignal): Promise<readonly OutsideKey[]>;
 
-  /** One key, or undefined when the service says that it is not there. Never modifies. */
+  /**
+   * One key, or undefined when the service says that it is not there. Begins nothing; where nobody else carries on what
+   * `create` or `delete` began, looking does.
+   */
   observe(id: string, signal: AbortSignal): Promise<OutsideKey | undefined>;
 
   /**

@@ -12,6 +12,8 @@ export type SecretLayout =
    * the Cloud Foundry provider of Crossplane does it.
    */
   | { readonly kind: "recursive" }
+  /** A key of the Secret for each top-level key, and nothing else. */
+  | { readonly kind: "fields" }
   /** The whole object as JSON under one key. */
   | { readonly kind: "bundle"; readonly key: string }
   /** The credentials are a Secret, and stay what they are. */
@@ -71,6 +73,7 @@ function dataFor(
   if (layout.kind === "sap-kubernetes") return withDescription(credentials, layout);
   if (layout.kind === "recursive") return flattenDeep(credentials);
   const flat = flatten(credentials);
+  if (layout.kind === "fields") return flat;
   return WHOLE in flat ? flat : { ...flat, [WHOLE]: JSON.stringify(credentials) };
 }
 

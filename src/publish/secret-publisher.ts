@@ -25,6 +25,9 @@ const SECRET_MARKS = {
   layout: "keyturn.dev/layout",
 } as const;
 
+/** What names a Secret in most kinds. */
+const USUAL_FIELD = "writeConnectionSecretToRef";
+
 /** The Secret under that name belongs to somebody else, or is of a type that we do not write. */
 class SecretNotOurs extends KeyturnError {
   constructor(message: string) {
@@ -42,8 +45,8 @@ class SecretNamespaceMissing extends KeyturnError {
 
 /** The API server does not let us make the Secret: a right, a quota, a name, a namespace on its way out. */
 class SecretRefused extends KeyturnError {
-  constructor({ namespace, name }: SecretAddress, cause: KubeError) {
-    const message = `the Secret ${namespace}/${name} of writeConnectionSecretToRef cannot be made: ${cause.message}`;
+  constructor({ namespace, name, field = USUAL_FIELD }: SecretTargetAddress, cause: KubeError) {
+    const message = `the Secret ${namespace}/${name} of ${field} cannot be made: ${cause.message}`;
     super("SecretRefused", message, { retry: backoff, cause });
   }
 }
@@ -70,10 +73,14 @@ export interface PublishedSecret extends SecretContent {
   readonly others: OthersMetadata;
 }
 
-interface OthersMetadata {
-  readonly type: string;
+/** Labels and annotations. */
+export interface Worn {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface OthersMetadata extends Worn {
+  readonly type: string;
   readonly finalizers: readonly string[];
   readonly ownerReferences: readonly OwnerReference[];
 }
@@ -83,6 +90,11 @@ const NOBODYS: OthersMetadata = { type: "Opaque", labels: {}, annotations: {}, f
 export interface SecretAddress {
   readonly namespace: string;
   readonly name: string;
+}
+
+/** The same, with the field that names it, for messages. */
+export interface SecretTargetAddress extends SecretAddress {
+  readonly field?: string;
 }
 
 /** Whose Secret it is. */
@@ -125,6 +137,8 @@ export interface Publication {
   readonly publishedAt: number;
   readonly layout: string;
   readonly data: Redacted<SecretData>;
+  /** What the Secret is to wear beside our marks, from what others have put on it; absent: just that. */
+  readonly dress?: ((worn: Worn) => Worn) | undefined;
   /** The Secret as it was read; undefined when there was none. */
   readonly over: PublishedSecret | undefined;
 }
@@ -147,7 +161,11 @@ export class SecretPublisher {
   }
 
   /** Undefined when there is none. Throws `SecretNotOurs`. */
-  async read(address: SecretAddress, owner: SecretOwner, signal: AbortSignal): Promise<PublishedSecret | undefined> {
+  async read(
+    address: SecretTargetAddress,
+    owner: SecretOwner,
+    signal: AbortSignal,
+  ): Promise<PublishedSecret | undefined> {
     let secret: KubeObject;
     try {
       secret = await this.#kube.get(secretType, address, { signal });
@@ -155,15 +173,14 @@ export class SecretPublisher {
       if (error instanceof NotFound) return undefined;
       throw error;
     }
-    refuseForeign(secret, owner);
+    refuseForeign(secret, owner, address);
     const { annotations = {}, resourceVersion = "" } = secret.metadata;
     const fingerprint = annotations[SECRET_MARKS.fingerprint];
-    const sequence = annotations[SECRET_MARKS.sequence];
     const isComparable = fingerprint === undefined || this.#fingerprinter.isComparable(fingerprint);
     return {
       resourceVersion,
       keyId: annotations[SECRET_MARKS.keyId],
-      sequence: sequence === undefined ? undefined : Number(sequence),
+      sequence: sequenceOf(secret.metadata),
       publishedAt: parseInstant(annotations[SECRET_MARKS.publishedAt]),
       fingerprint,
       layout: annotations[SECRET_MARKS.layout],
@@ -205,13 +222,14 @@ export class SecretPublisher {
    * Makes sure that a Secret which is not there yet could be made, without making it: a key that nobody can be given must
    * not be made either. Throws `SecretNamespaceMissing` and `SecretRefused`.
    */
-  async ensureCreatable({ namespace, name }: SecretAddress, signal: AbortSignal): Promise<void> {
+  async ensureCreatable(address: SecretTargetAddress, signal: AbortSignal): Promise<void> {
+    const { namespace, name } = address;
     const secret: KubeObject = { apiVersion: "v1", kind: "Secret", type: "Opaque", metadata: { namespace, name } };
     try {
       await this.#kube.create(secretType, secret, { dryRun: true, signal });
     } catch (error) {
       if (error instanceof NotFound) throw new SecretNamespaceMissing(namespace, error);
-      if (error instanceof Forbidden || error instanceof Invalid) throw new SecretRefused({ namespace, name }, error);
+      if (error instanceof Forbidden || error instanceof Invalid) throw new SecretRefused(address, error);
       // Somebody was faster: whoever publishes reads it first.
       if (!(error instanceof AlreadyExists)) throw error;
     }
@@ -256,7 +274,9 @@ export class SecretPublisher {
 
   #secretOf(publication: Publication): KubeObject {
     const { address, owner, keyId, sequence, publishedAt, layout, data } = publication;
-    const { labels, annotations, finalizers, ownerReferences } = publication.over?.others ?? NOBODYS;
+    const others = publication.over?.others ?? NOBODYS;
+    const { finalizers, ownerReferences } = others;
+    const { labels, annotations } = publication.dress?.(others) ?? others;
     const type = typeOf(publication);
     return {
       apiVersion: "v1",
@@ -300,6 +320,12 @@ export function isEdited(secret: KubeObject, fingerprinter: Fingerprinter): bool
 /** Which key a Secret holds, where it was published by us. */
 export const keyIdOf = ({ annotations = {} }: ObjectMeta): string | undefined => annotations[SECRET_MARKS.keyId];
 
+/** Which of the intended keys that is. */
+export function sequenceOf({ annotations = {} }: ObjectMeta): number | undefined {
+  const sequence = annotations[SECRET_MARKS.sequence];
+  return sequence === undefined ? undefined : Number(sequence);
+}
+
 /** Whose Secret it says it is. */
 export const ownerUidOf = ({ labels = {} }: ObjectMeta): string | undefined => labels[SECRET_MARKS.ownerLabel];
 
@@ -307,7 +333,7 @@ export const ownerUidOf = ({ labels = {} }: ObjectMeta): string | undefined => l
  * Ours is what names our owner, by UID or by kind and name: there is one object of that name, so another UID is one it had
  * before it was restored. An empty Secret that nobody owns may be taken.
  */
-function refuseForeign(secret: KubeObject, owner: SecretOwner): void {
+function refuseForeign(secret: KubeObject, owner: SecretOwner, { field = USUAL_FIELD }: SecretTargetAddress): void {
   const { labels = {}, ownerReferences = [], namespace, name } = secret.metadata;
   const type = typeof secret.type === "string" ? secret.type : "Opaque";
   if (!WRITABLE_TYPES.has(type)) {
@@ -319,7 +345,7 @@ function refuseForeign(secret: KubeObject, owner: SecretOwner): void {
   const isFree = ownerReferences.length === 0 && labels[SECRET_MARKS.ownerLabel] === undefined && isEmpty(secret.data);
   if (!isNamed && !isFree) {
     throw new SecretNotOurs(
-      `the Secret ${namespace}/${name} belongs to somebody else: choose another name in writeConnectionSecretToRef`,
+      `the Secret ${namespace}/${name} belongs to somebody else: choose another name in ${field}`,
     );
   }
 }

@@ -1,11 +1,9 @@
 import { KeyturnError, never } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
-import { Redacted } from "../base/redacted.ts";
-import { AlreadyExists, NotFound } from "../kube/errors.ts";
-import type { KubeObject, ResourceType } from "../kube/objects.ts";
+import type { ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { Fingerprinter } from "../publish/fingerprint.ts";
-import { secretType } from "../publish/secret-publisher.ts";
+import { ensureOwnKey } from "../publish/own-key.ts";
 import type { Reconcile } from "../runtime/workers.ts";
 
 /** What sets this cluster apart outside, and the key of its fingerprints. */
@@ -32,8 +30,8 @@ const namespaceType: ResourceType = {
 };
 
 const SECRET_NAME = "keyturn-fingerprint-key";
-const SECRET_KEY = "key";
-const KEY_BYTES = 32;
+const damaged = (what: string): KeyturnError =>
+  new KeyturnError("FingerprintKeyDamaged", `${what}: delete it, and a new one is made`, { retry: never });
 
 /**
  * Finds out which cluster this is, and makes the key of the fingerprints when it is the first to need one. Losing that key
@@ -42,7 +40,7 @@ const KEY_BYTES = 32;
 export async function establishIdentity(options: ClusterIdentityOptions): Promise<ClusterIdentity> {
   const { kube, signal } = options;
   const { metadata } = await kube.get(namespaceType, { name: "kube-system" }, { metadataOnly: true, signal });
-  const key = await fingerprintKey(options);
+  const key = await ensureOwnKey({ ...options, name: SECRET_NAME, damaged });
   return { clusterId: metadata.uid ?? "", fingerprinter: new Fingerprinter(key) };
 }
 
@@ -64,42 +62,4 @@ export function onceIdentified(
     }
     return reconcile(key, signal);
   };
-}
-
-async function fingerprintKey(options: ClusterIdentityOptions): Promise<Redacted<Uint8Array>> {
-  const { kube, random, namespace, signal } = options;
-  const ref = { namespace, name: SECRET_NAME };
-  try {
-    return keyIn(await kube.get(secretType, ref, { signal }));
-  } catch (error) {
-    if (!(error instanceof NotFound)) throw error;
-  }
-  const key = random.bytes(KEY_BYTES);
-  const secret: KubeObject = {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { ...ref, labels: { "app.kubernetes.io/part-of": "keyturn" } },
-    immutable: true,
-    type: "Opaque",
-    data: { [SECRET_KEY]: Buffer.from(key).toString("base64") },
-  };
-  try {
-    await kube.create(secretType, secret, { signal });
-    return new Redacted(key);
-  } catch (error) {
-    if (!(error instanceof AlreadyExists)) throw error;
-    return keyIn(await kube.get(secretType, ref, { signal }));
-  }
-}
-
-function keyIn(secret: KubeObject): Redacted<Uint8Array> {
-  const { data } = secret as { readonly data?: Readonly<Record<string, string>> };
-  const key = Buffer.from(data?.[SECRET_KEY] ?? "", "base64");
-  if (key.length >= KEY_BYTES) return new Redacted(new Uint8Array(key));
-  const { namespace, name } = secret.metadata;
-  throw new KeyturnError(
-    "FingerprintKeyDamaged",
-    `the Secret ${namespace}/${name} holds no key of ${KEY_BYTES} bytes: delete it, and a new one is made`,
-    { retry: never },
-  );
 }

@@ -1,5 +1,7 @@
+import type { AuditTrail } from "../audit/audit-entry.ts";
 import type { HttpPort } from "../providers/http-port.ts";
 import type { RestartMetrics } from "../report/restart-metrics.ts";
+import type { RndcKeyMetrics } from "../report/rndc-key-metrics.ts";
 import type { RotationMetrics } from "../report/rotation-metrics.ts";
 import type { RestartKnowledge } from "./restart/restart-knowledge.ts";
 import type { RestartSettings } from "./restart/restart-settings.ts";
@@ -13,6 +15,9 @@ export interface ControllerSettings {
   /** The way to external systems. */
   readonly http: HttpPort;
   readonly metrics?: RotationMetrics;
+  readonly rndcKeyMetrics?: RndcKeyMetrics;
+  /** Where every step that matters is written down. */
+  readonly audit?: AuditTrail;
   /** Whether the local clock and the API server's differ too much to act on dates. */
   readonly isSkewed: () => boolean;
   /** Rotating faster than this is refused. */

@@ -80,6 +80,20 @@ test("gauges tell of all credentials as they are when somebody looks", async () 
   }
 });
 
+test("a rotation that is held back is not overdue, and is counted where it is due", async () => {
+  const late = { rotationAt: NOW - 90_000 };
+  const { series } = start([
+    view({ ...late, dueAt: NOW - 30_000 }),
+    view({ ...late, dueAt: Infinity }),
+    view({ ...late, dueAt: NOW + 60_000 }),
+    view({ dueAt: Infinity }),
+  ]);
+  assert.deepEqual(await series("keyturn_rotation_overdue_max_seconds", "keyturn_rotations_held_back"), {
+    "keyturn_rotation_overdue_max_seconds{K}": "30",
+    "keyturn_rotations_held_back{K}": "2",
+  });
+});
+
 test("what has not happened yet is a zero; what happened is counted by its cause", async () => {
   const { metrics, series } = start();
   const observer = metrics.observerOf("ServiceBinding");

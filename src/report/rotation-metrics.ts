@@ -8,6 +8,8 @@ export interface CredentialView {
   readonly activeSince: number | undefined;
   /** Infinity for a static one. */
   readonly rotationAt: number;
+  /** From when on nothing holds that rotation back; Infinity while something does; absent: the same. */
+  readonly dueAt?: number;
   readonly retired: number;
   /** Those of them that are kept because somebody has not moved on. */
   readonly held?: number;
@@ -125,8 +127,15 @@ export class RotationMetrics {
           ),
         ),
     );
-    gauge("keyturn_rotation_overdue_max_seconds", "How late the latest rotation is by now.", (views) =>
-      largest(views.map((view) => this.#now() - view.rotationAt)),
+    gauge(
+      "keyturn_rotation_overdue_max_seconds",
+      "How late the latest rotation is by now, of those that no window and nobody holds back.",
+      (views) => largest(views.map((view) => this.#now() - dueOf(view))),
+    );
+    gauge(
+      "keyturn_rotations_held_back",
+      "Credentials whose rotation is due and held back: by a window, a freeze or a pause.",
+      (views) => count(views, (view) => view.rotationAt <= this.#now() && dueOf(view) > this.#now()),
     );
     if (perObject) this.#definePerObject(registry);
   }
@@ -171,7 +180,10 @@ const inSeconds = (views: Iterable<CredentialView>): readonly CredentialView[] =
     ...view,
     activeSince: view.activeSince === undefined ? undefined : view.activeSince / 1000,
     rotationAt: view.rotationAt / 1000,
+    ...(view.dueAt !== undefined && { dueAt: view.dueAt / 1000 }),
   }));
+
+const dueOf = ({ dueAt, rotationAt }: CredentialView): number => dueAt ?? rotationAt;
 
 /** A loop: as arguments, very many would not fit. */
 const largest = (values: readonly number[], least = 0): number =>

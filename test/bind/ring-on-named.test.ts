@@ -1,35 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, test } from "node:test";
 import { systemRandom } from "../../src/base/random.ts";
 import { acceptKey, addKey, dropKey, EMPTY_RING, findKey, type KeyRing, removeKey } from "../../src/bind/key-ring.ts";
-import { DNS_PORT, namedConf, PATHS } from "../../src/bind/named-conf.ts";
-import { renderRing } from "../../src/bind/render-ring.ts";
 import { RndcRefused } from "../../src/rndc/errors.ts";
 import { generateRndcKey, type RndcKey } from "../../src/rndc/key.ts";
-import { command, HOST, type NamedPlace, type NamedStage, newPlace, untilUp } from "../rndc/named-stage.ts";
+import { command, type NamedStage, newPlace, untilUp } from "../rndc/named-stage.ts";
 import { findProgram, NO_BIND, realNamed, standIn } from "../rndc/stages.ts";
-
-/** A pod's files on loopback: what stands under other paths and ports there is put where this one has them. */
-function mountConfig({ folder, dnsPort }: NamedPlace): void {
-  const text = namedConf({ recursion: false, keys: { kind: "ring", secretName: "k", ringName: "k-ring" } })
-    .replaceAll(`"${PATHS.ring}`, `"${join(folder, "ring")}`)
-    .replaceAll(`"${PATHS.work}`, `"${folder}`)
-    .replace(`listen-on port ${DNS_PORT} { any; }`, `listen-on port ${dnsPort} { ${HOST}; }`)
-    .replace(`listen-on-v6 port ${DNS_PORT} { any; }`, "listen-on-v6 { none; }");
-  writeFileSync(join(folder, "named.conf"), text);
-}
-
-/** All files at once, as the kubelet does it. */
-function mountRing({ folder, controlPort }: NamedPlace, ring: KeyRing): void {
-  const [next, mounted] = [join(folder, "ring-next"), join(folder, "ring")];
-  mkdirSync(next);
-  const files = renderRing(ring, { port: controlPort, listen: [HOST], allow: [HOST] }).reveal();
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(next, name), text, { mode: 0o600 });
-  rmSync(mounted, { recursive: true, force: true });
-  renameSync(next, mounted);
-}
+import { mountConfig, mountRing } from "./ring-folder.ts";
 
 const added = (ring: KeyRing, id: string): KeyRing =>
   addKey(ring, {

@@ -1,7 +1,9 @@
 import type { Clock } from "../../src/base/clock.ts";
 import { settle } from "../../src/base/manual-clock.ts";
 import { type Random, seededRandom } from "../../src/base/random.ts";
+import { auditCommand, runAudit } from "../../src/cli/audit-command.ts";
 import type { Command, ExitCode } from "../../src/cli/command.ts";
+import { complianceCommand, runCompliance } from "../../src/cli/compliance-command.ts";
 import { consumersCommand, runConsumers } from "../../src/cli/consumers-command.ts";
 import { explainCommand, runExplain } from "../../src/cli/explain-command.ts";
 import { freezeCommand, runFreeze, unfreezeCommand } from "../../src/cli/freeze-command.ts";
@@ -15,6 +17,8 @@ import type { Kube } from "../../src/kube/port.ts";
 import { BtpWorld } from "../reconcile/btp-world.ts";
 
 const COMMANDS: Readonly<Record<string, readonly [Command, (call: ClusterCall) => Promise<ExitCode>]>> = {
+  audit: [auditCommand, runAudit],
+  compliance: [complianceCommand, runCompliance],
   status: [statusCommand, runStatus],
   explain: [explainCommand, runExplain],
   consumers: [consumersCommand, runConsumers],

@@ -35,6 +35,14 @@ test("namespace and image are as asked for", async () => {
   assert.match(JSON.stringify(deployment), /"image":"example\/keyturn:7"/);
 });
 
+test("alerts and dashboard are printed instead of all else, where they are asked for", async () => {
+  const named = async (...words: readonly string[]): Promise<readonly string[]> =>
+    (await asYaml("-n", "elsewhere", ...words)).map(({ kind, metadata }) => `${kind} ${metadata.namespace}`);
+  assert.deepEqual(await named("--alerts"), ["PrometheusRule elsewhere"]);
+  assert.deepEqual(await named("--alerts", "--dashboard"), ["PrometheusRule elsewhere", "ConfigMap elsewhere"]);
+  assert.ok(!(await named()).some((each) => each.startsWith("PrometheusRule")), "not every cluster knows the kind");
+});
+
 test("every controller that the operator knows can be installed", async () => {
   const { stdout } = await sayKeyturn(["operator", "--help"]);
   const [, names = ""] = /Controllers to switch on, separated by commas: ([-a-z0-9, ]+)\./.exec(stdout) ?? [];

@@ -18,6 +18,8 @@ const commands = [
   "unfreeze",
   "timeline",
   "migrate",
+  "audit",
+  "compliance",
   "manifests",
   "crds",
   "version",

@@ -8,13 +8,14 @@ import { createKubeClient } from "../../src/kube/kube-client.ts";
 import { apiVersionOf, type KubeObject, type OwnerReference } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import type { TransportRequest } from "../../src/kube/transport.ts";
-import type { FaultName, ProviderHarness } from "../../src/providers/conformance-harness.fixture.ts";
+import type { ProviderHarness } from "../../src/providers/conformance-harness.fixture.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { credentialBindingOf } from "../../src/reconcile/cloudfoundry/cloud-foundry-objects.fixture.ts";
 import { rotatingBindingOf } from "../../src/reconcile/cloudfoundry/rotating-credential-binding.fixture.ts";
 import { createRotatingCredentialBindingFamily } from "../../src/reconcile/cloudfoundry/rotating-credential-binding-family.ts";
 import { installKinds } from "../../src/reconcile/objects.fixture.ts";
 import { createChildConnection, placeOf } from "../../src/reconcile/parents/child-connection.ts";
+import { kubeFaults } from "./kube-faults.ts";
 
 const CANARY = "canary-c41d";
 const FOREIGN_LABELS = { environment: "production" };
@@ -63,22 +64,11 @@ export async function startChildren(): Promise<ProviderHarness> {
     owner,
     pageSize: 10,
   });
-  const answers = (answer: Fault) => ({
-    set: (isOn: boolean) => {
-      fault = isOn ? () => answer : undefined;
-    },
-  });
-  const faults: Record<FaultName, ProviderHarness["faults"][FaultName]> = {
-    outage: answers(answerOf(503, "ServiceUnavailable")),
-    routerNotFound: answers({
-      kind: "answer",
-      status: 404,
-      headers: { "content-type": "text/plain" },
-      body: "nothing here",
-    }),
-    silence: answers({ kind: "hang" }),
-    throttling: answers({ ...answerOf(429, "TooManyRequests"), headers: { ...JSON_BODY, "retry-after": "3" } }),
-    forbidden: answers(answerOf(403, "Forbidden")),
+  const begin = (next: typeof fault): void => {
+    fault = next;
+  };
+  const faults: ProviderHarness["faults"] = {
+    ...kubeFaults(begin, "POST"),
     quota: { impossible: "how many children there may be is not limited" },
     asynchronous: {
       set: (isOn) => {
@@ -88,20 +78,7 @@ export async function startChildren(): Promise<ProviderHarness> {
     failingCreates: {
       impossible: "a child whose key cannot be made says so and tries again: it is ill, and never failed",
     },
-    eventualConsistency: { impossible: "the API server reads what was written" },
     nameCollision: { impossible: "the names of objects are unique" },
-    lostAnswer: {
-      set: (isOn) => {
-        fault = isOn
-          ? (request) => {
-              if (request.method !== "POST") return undefined;
-              fault = undefined;
-              return { kind: "lose" };
-            }
-          : undefined;
-      },
-    },
-    expiredTokens: { impossible: "the client of the API server sees to its own" },
   };
   return {
     connection,
@@ -133,15 +110,6 @@ export async function startChildren(): Promise<ProviderHarness> {
     },
   };
 }
-
-const JSON_BODY = { "content-type": "application/json" };
-
-const answerOf = (code: number, reason: string): Extract<Fault, { kind: "answer" }> => ({
-  kind: "answer",
-  status: code,
-  headers: JSON_BODY,
-  body: JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", message: reason, reason, code }),
-});
 
 const bound = (kube: Kube): Kube => ({
   get: (type, ref, options) => kube.get(type, ref, options),

@@ -10,7 +10,7 @@ import { installKinds } from "../../src/reconcile/objects.fixture.ts";
 import { createRotatingResourceController } from "../../src/reconcile/parents/generic/rotating-resource-controller.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
 import { certificates, ForeignControllers, installForeignKinds } from "./foreign-kinds.ts";
-import { type OperatedWorld, WorldOperator } from "./world-operator.ts";
+import { NOTHING_OUTSIDE, type OperatedWorld, WorldOperator } from "./world-operator.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -85,14 +85,6 @@ export const classOf = (spec: Fields = {}): KubeObject => ({
     ...spec,
   },
 });
-
-/** There is nothing outside: everything is in the cluster. */
-const NOTHING_OUTSIDE: OperatedWorld["sandbox"] = {
-  handle: () => Promise.reject(new Error("nothing outside the cluster may be asked")),
-  authenticate: () => false,
-  requestLog: () => [],
-  clearRequestLog: () => {},
-};
 
 /** An embedded API with kinds of others, whose controllers are played, and the wired operator between them. */
 export class GenericWorld implements OperatedWorld {

@@ -22,6 +22,14 @@ export interface Traffic {
 /** Where an operator can be at work: a cluster, what is outside of it, and who is to work there. */
 export type OperatedWorld = Pick<ManagedWorld, "clock" | "random" | "transport" | "sandbox" | "createControllers">;
 
+/** There is nothing that is asked over HTTP: everything is in the cluster. */
+export const NOTHING_OUTSIDE: OperatedWorld["sandbox"] = {
+  handle: () => Promise.reject(new Error("nothing outside the cluster may be asked")),
+  authenticate: () => false,
+  requestLog: () => [],
+  clearRequestLog: () => {},
+};
+
 /** Far beyond every story: what is not what a story is about stays out of it. */
 const NEVER_MS = 365 * 86_400_000;
 

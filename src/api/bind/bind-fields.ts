@@ -1,6 +1,6 @@
 import { conditions } from "../crossplane.ts";
 import type { Column } from "../custom-resource.ts";
-import { integer, list, object, objectName, oneOf, type SchemaNode, text } from "../schema.ts";
+import { instant, integer, list, object, objectName, oneOf, type SchemaNode, text } from "../schema.ts";
 import { BINDY_GROUP, BINDY_VERSION } from "./names.ts";
 import { rndcKeyFields } from "./rndc-key-fields.ts";
 
@@ -65,6 +65,8 @@ export const keyChoice = {
   secretName: text("The Secret that holds the key."),
   rotates: { type: "boolean", description: "Whether the key is replaced by itself." },
   rotateAfter: text("At which age."),
+  name: text("The RndcKey that rotates it; none rotates a key that is somebody else's."),
+  nextRotation: instant("When it is replaced next, as the RndcKey says."),
 } as const satisfies Readonly<Record<string, SchemaNode>>;
 
 export const bindStatus = (fields: Readonly<Record<string, SchemaNode>>): SchemaNode =>

@@ -181,3 +181,31 @@ test("what only the status says is nobody's wish, and does not cut a back-off sh
   }
   assert.equal(watch.isWish?.({ key, via, type: "added", entry: old }), true);
 });
+
+test("a rotation is due when nothing holds it back: no window, no freeze, no pause, and the right to make keys", () => {
+  const watch = managedWatch(family);
+  const createdDate = "2026-01-01T00:00:00Z";
+  const status = { atProvider: { id: "k-1", name: "n", createdDate } };
+  const dueAt = Date.parse(createdDate) + 288 * 3_600_000;
+  const rotation = { ttl: "336h", frequency: "288h" };
+  const nightly = [{ schedule: "0 2 * * *", duration: "1h" }];
+  const annotated = (key: string): Partial<KubeObject["metadata"]> => ({ annotations: { [key]: "true" } });
+  const table: readonly (readonly [
+    spec: Fields,
+    metadata: Partial<KubeObject["metadata"]>,
+    expected: number,
+    reason: string,
+  ])[] = [
+    [{}, {}, dueAt, "by its date"],
+    [{ rotation: { ...rotation, windows: nightly } }, {}, dueAt + 2 * 3_600_000, "when the window opens"],
+    [{}, annotated("keyturn.dev/freeze"), Infinity, "frozen"],
+    [{}, annotated("crossplane.io/paused"), Infinity, "paused"],
+    [{ managementPolicies: ["Observe"] }, {}, Infinity, "nobody may make a key"],
+    [{ rotation: undefined }, {}, Infinity, "static"],
+  ];
+  for (const [spec, metadata, expected, reason] of table) {
+    const object = binding(spec, status);
+    const record = recordOf(watch, { ...object, metadata: { ...object.metadata, ...metadata } });
+    assert.equal(record.dueAt, expected, reason);
+  }
+});

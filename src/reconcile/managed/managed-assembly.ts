@@ -39,7 +39,7 @@ export function commonOptions(
   { clusterId, fingerprinter }: ClusterIdentity,
 ): Omit<ManagedControllerOptions, "resolve" | "resolveDeparture"> {
   const { kube, clock, logger } = context;
-  const { metrics, instance, knowledge } = settings;
+  const { metrics, instance, knowledge, audit } = settings;
   return {
     kind,
     kube,
@@ -55,6 +55,7 @@ export function commonOptions(
     holds: workloads.holds,
     events: new EventRecorder({ kube, clock, logger, reporter: { controller: name, instance } }),
     observer: metrics?.observerOf(kind.type.kind),
+    audit: audit && { trail: audit, controller: name },
     starts: new StartLimiter({ clock, perSecond: settings.overdueStartsPerSecond }),
   };
 }

@@ -46,6 +46,7 @@ export interface ManagedControllerOptions {
   readonly known?: Known | undefined;
   readonly events?: ManagedReporterOptions["events"] | undefined;
   readonly observer?: ManagedReporterOptions["observer"] | undefined;
+  readonly audit?: ManagedReporterOptions["audit"] | undefined;
   /** As in `PassOptions`. */
   readonly hearsOutside?: PassOptions["hearsOutside"];
   readonly starts?: PassOptions["starts"];
@@ -90,12 +91,13 @@ class ManagedReconciler {
   readonly #startedTick: number;
 
   constructor(options: ManagedControllerOptions) {
-    const { clock, events, observer } = options;
+    const { clock, events, observer, audit } = options;
     this.#options = options;
     this.#statusWriter = new StatusWriter(options);
     this.#reporter = new ManagedReporter({
       ...(events && { events }),
       ...(observer && { observer }),
+      ...(audit && { audit }),
       nowAt: () => clock.now(),
     });
     const { known, holds, driftCheckMs: longestMs } = options;
@@ -216,7 +218,7 @@ class ManagedReconciler {
   /** What went wrong is said on the resource itself, once; the same problem again writes nothing. */
   async #report(ref: ObjectRef, problem: unknown, signal: AbortSignal): Promise<void> {
     const { kube, kind, logger } = this.#options;
-    this.#reporter.countFailure(problem);
+    this.#reporter.countFailure(problem, ref);
     try {
       const object = await kube.get(kind.type, ref, { signal });
       const spec = specOf(kind, object);

@@ -2,6 +2,7 @@ import type { Permissions, Policy, State } from "../../engine/model.ts";
 import type { MaintenanceWindow } from "../../engine/windows.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import type { SecretLayout } from "../../publish/connection-data.ts";
+import type { SecretTargetAddress } from "../../publish/secret-publisher.ts";
 
 /**
  * What differs from one rotated kind to the next: where its fields are. Everything else, the whole protocol, is shared.
@@ -42,9 +43,7 @@ export interface ManagedSpec extends DepartureSpec {
   readonly warnings: readonly string[];
 }
 
-interface SecretTarget {
-  readonly namespace: string;
-  readonly name: string;
+interface SecretTarget extends SecretTargetAddress {
   readonly layout: LayoutSpec;
 }
 

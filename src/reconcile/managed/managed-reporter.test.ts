@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { AuditEntry } from "../../audit/audit-entry.ts";
 import { KeyturnError, never } from "../../base/errors.ts";
 import type { ActiveKey, Pending, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
 import type { Happening } from "../../report/event-recorder.ts";
@@ -156,7 +157,7 @@ test("a failure is told in its own words when they are ours, and counted by its 
   const known = new KeyturnError("QuotaExceeded", "no more bindings", { retry: never });
   const unknown = new TypeError("canary");
   for (const problem of [known, unknown]) {
-    reporter.countFailure(problem);
+    reporter.countFailure(problem, object.metadata);
     await reporter.failed(object, problem, signal);
   }
   assert.deepEqual(
@@ -170,9 +171,40 @@ test("a failure is told in its own words when they are ours, and counted by its 
   assert.doesNotMatch(JSON.stringify(told), /canary/);
 });
 
+test("every step is written down with its key and its cause, and nothing that is only for a moment", async () => {
+  const written: AuditEntry[] = [];
+  const audit = { trail: { record: (entry: AuditEntry) => void written.push(entry) }, controller: "btp" };
+  const reporter = new ManagedReporter({ audit, nowAt: () => DUE });
+  const policy = policyWith();
+  const before: State = stateWith({ active, pending: pending(), retired: [replaced("compromised")] });
+  reporter.keyIntended(object, pending(), "Compromised");
+  reporter.keyPublished(object, key, { namespace: "shop", name: "orders" });
+  await reporter.keyActivated(object, { before, key, policy, isAdopted: false }, signal);
+  await reporter.keyDeleted(object, replaced("compromised"), signal);
+  const held = { ...replaced("rotated"), replacedAt: DUE };
+  await reporter.consumersBehind(object, { key: held, heldFor: "Deployment shop/web", policy }, signal);
+  await reporter.failed(object, new KeyturnError("QuotaExceeded", "no more keys", { retry: never }), signal);
+  reporter.countFailure(new Error("x"), object.metadata);
+  assert.deepEqual(
+    written.map(({ action, outcome, cause, key: of }) => [action, outcome, cause, of?.name]),
+    [
+      ["KeyIntended", "intended", "Compromised", "orders-2"],
+      ["KeyPublished", "done", undefined, "orders-2"],
+      ["KeyRotated", "done", "compromised", "orders-2"],
+      ["KeyDeleted", "done", "compromised", "orders-1"],
+      ["ConsumersBehind", "held", undefined, "orders-1"],
+      ["Refused", "refused", "QuotaExceeded", undefined],
+    ],
+  );
+  const { name, uid } = object.metadata;
+  for (const { controller, object: about } of written) {
+    assert.deepEqual([controller, about.name, about.uid], ["btp", name, uid]);
+  }
+});
+
 test("without anybody to tell, nothing is missing", async () => {
   const reporter = new ManagedReporter({ nowAt: () => DUE });
   await reporter.keyActivated(object, { before: stateWith(), key, policy: policyWith(), isAdopted: false }, signal);
   await reporter.failed(object, new Error("x"), signal);
-  reporter.countFailure(new Error("x"));
+  reporter.countFailure(new Error("x"), object.metadata);
 });

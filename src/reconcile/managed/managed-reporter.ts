@@ -1,19 +1,20 @@
 import { KeyturnError } from "../../base/errors.ts";
 import { formatInstant } from "../../base/instant.ts";
 import { deletionInstant, latestDeletion, rotationInstant } from "../../engine/dates.ts";
-import type { KnownKey, Policy, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
-import type { KubeObject } from "../../kube/objects.ts";
+import type { KnownKey, Pending, Policy, Reason, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
+import type { KubeObject, ObjectRef } from "../../kube/objects.ts";
 import type { SecretAddress } from "../../publish/secret-publisher.ts";
 import type { Happening } from "../../report/event-recorder.ts";
+import { type Audit, writeDown } from "../write-down.ts";
 import { notMoved } from "./consumers.ts";
 
 /** What became of a rotation, in numbers. Must be quick and must not throw. */
-interface RotationObserver {
-  /** A key became the active one; `latenessMs` where it was due at an instant. */
-  activated(cause: ActivationCause, latenessMs: number | undefined): void;
+export interface RotationObserver {
+  /** A key became the active one of the resource; `latenessMs` where it was due at an instant. */
+  activated(cause: ActivationCause, latenessMs: number | undefined, resource: ObjectRef): void;
   deleted(cause: DeletionCause): void;
   secretRestored(): void;
-  failed(code: string): void;
+  failed(code: string, resource: ObjectRef): void;
 }
 
 /** Why a key was deleted: for what it was retired, or because its resource went. */
@@ -25,18 +26,31 @@ type ActivationCause = "first" | "adopted" | RetiredCause;
 export interface ManagedReporterOptions {
   readonly events?: { record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> };
   readonly observer?: RotationObserver;
+  readonly audit?: Audit;
   readonly nowAt: () => number;
 }
 
 /**
- * Tells people and metrics what happened to a managed resource: one event for a rotation, a deletion, a failure, a Secret
- * that was put right. Must not: carry key material, or tell of what has not happened.
+ * Tells people, metrics and the audit log what happened to a managed resource: one event for a rotation, a deletion, a
+ * failure, a Secret that was put right. Must not: carry key material, or tell of what has not happened.
  */
 export class ManagedReporter {
   readonly #options: ManagedReporterOptions;
 
   constructor(options: ManagedReporterOptions) {
     this.#options = options;
+  }
+
+  /** Written down, and no event: what comes of it will be one. */
+  keyIntended(object: KubeObject, { id, name }: Pending, reason: Reason): void {
+    const note = `Key ${name} is to be the next one.`;
+    this.#writeDown(object, { action: "KeyIntended", outcome: "intended", key: { id, name }, cause: reason, note });
+  }
+
+  /** The same: from here on consumers find it. */
+  keyPublished(object: KubeObject, key: Pick<KnownKey, "id" | "name">, { namespace, name }: SecretAddress): void {
+    const note = `The Secret ${namespace}/${name} holds key ${key.name} (${key.id}).`;
+    this.#writeDown(object, { action: "KeyPublished", outcome: "done", key: { id: key.id, name: key.name }, note });
   }
 
   /** Told before the commit, of the state before it. */
@@ -51,10 +65,12 @@ export class ManagedReporter {
     const dueAt = before.active ? rotationInstant(policy, before.active, before.postponedUntil) : Infinity;
     const startedAt = before.pending?.since ?? dueAt;
     const isDue = cause === "rotated" && startedAt >= dueAt;
-    this.#options.observer?.activated(cause, isDue ? startedAt - dueAt : undefined);
+    this.#options.observer?.activated(cause, isDue ? startedAt - dueAt : undefined, object.metadata);
     const deletedAt =
       replaced && deletionInstant(policy, { ...replaced, replacedAt: replaced.replacedAt ?? this.#options.nowAt() });
-    await this.#record(object, { ...activation(cause, key, replaced, deletedAt), id: key.id }, signal);
+    const happening = activation(cause, key, replaced, deletedAt);
+    this.#writeDown(object, { ...stepOf(happening, key), cause });
+    await this.#record(object, { ...happening, id: key.id }, signal);
   }
 
   async keyDeleted(
@@ -64,7 +80,9 @@ export class ManagedReporter {
   ): Promise<void> {
     this.#options.observer?.deleted(key.cause);
     const note = `Key ${key.name} (${key.id}) was deleted.`;
-    await this.#record(object, { type: "Normal", reason: "KeyDeleted", action: "Delete", note, id: key.id }, signal);
+    const happening = { type: "Normal", reason: "KeyDeleted", action: "Delete", note, id: key.id } as const;
+    this.#writeDown(object, { ...stepOf(happening, key), cause: key.cause });
+    await this.#record(object, happening, signal);
   }
 
   /** A key whose time is over is kept from now on. */
@@ -77,32 +95,45 @@ export class ManagedReporter {
     const latest = formatInstant(latestDeletion(policy, key));
     const note = `Key ${key.name} (${key.id}) is kept: ${notMoved(heldFor)}. It is deleted ${latest} at the latest.`;
     const happening = { type: "Warning", reason: "ConsumersBehind", action: "Hold", note, id: key.id } as const;
+    this.#writeDown(object, { ...stepOf(happening, key), outcome: "held" });
     await this.#record(object, happening, signal);
   }
 
   /** Told before the deletion of a key that somebody still uses is written down. */
   async holdEnded(object: KubeObject, { id, name, heldFor = "" }: RetiredKey, signal: AbortSignal): Promise<void> {
     const note = `Key ${name} (${id}) was kept for as long as maxHold allows and is deleted, though ${notMoved(heldFor)}.`;
-    await this.#record(object, { type: "Warning", reason: "HoldEnded", action: "Delete", note, id }, signal);
+    const happening = { type: "Warning", reason: "HoldEnded", action: "Delete", note, id } as const;
+    this.#writeDown(object, stepOf(happening, { id, name }));
+    await this.#record(object, happening, signal);
   }
 
   async secretRestored(
     object: KubeObject,
-    what: { readonly secret: SecretAddress; readonly version: string | undefined },
+    what: {
+      readonly secret: SecretAddress;
+      readonly version: string | undefined;
+      /** What was wrong with it, where that is known. */
+      readonly why?: string | undefined;
+    },
     signal: AbortSignal,
   ): Promise<void> {
     this.#options.observer?.secretRestored();
     const { namespace, name } = what.secret;
-    const note = `The Secret ${namespace}/${name} did not hold the active key as it should, and does again.`;
+    const why = what.why === undefined ? "" : ` (${what.why})`;
+    const note = `The Secret ${namespace}/${name} did not hold the active key as it should${why}, and does again.`;
     const id = what.version ?? "";
-    await this.#record(object, { type: "Normal", reason: "SecretRestored", action: "Publish", note, id }, signal);
+    const happening = { type: "Normal", reason: "SecretRestored", action: "Publish", note, id } as const;
+    this.#writeDown(object, stepOf(happening));
+    await this.#record(object, happening, signal);
   }
 
   /** Keys that outlive the resource because it said so. */
   async keysOrphaned(object: KubeObject, ids: readonly string[], signal: AbortSignal): Promise<void> {
     const note = `These keys were set free and are nobody's now: ${[...ids].sort().join(", ")}`;
     const id = [...ids].sort().join();
-    await this.#record(object, { type: "Normal", reason: "KeysOrphaned", action: "Orphan", note, id }, signal);
+    const happening = { type: "Normal", reason: "KeysOrphaned", action: "Orphan", note, id } as const;
+    this.#writeDown(object, stepOf(happening));
+    await this.#record(object, happening, signal);
   }
 
   /** Told once for each problem: the caller knows whether it is the one that was told last. */
@@ -111,18 +142,31 @@ export class ManagedReporter {
     const note =
       problem instanceof KeyturnError ? problem.message : "An unexpected error; the operator's log tells more.";
     const id = `${object.metadata.resourceVersion} ${note}`;
+    this.#writeDown(object, { action: "Refused", outcome: "refused", cause: code, note });
     await this.#record(object, { type: "Warning", reason: code, action: "Reconcile", note, id }, signal);
   }
 
   /** Every failure counts, told or not. */
-  countFailure(problem: unknown): void {
-    this.#options.observer?.failed(problem instanceof KeyturnError ? problem.code : "ReconcileError");
+  countFailure(problem: unknown, resource: ObjectRef): void {
+    this.#options.observer?.failed(problem instanceof KeyturnError ? problem.code : "ReconcileError", resource);
+  }
+
+  #writeDown(object: KubeObject, step: Parameters<typeof writeDown>[2]): void {
+    writeDown(this.#options.audit, object, step);
   }
 
   async #record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> {
     await this.#options.events?.record(object, happening, signal);
   }
 }
+
+/** What an event tells, as something that was done. */
+const stepOf = ({ reason, note }: Pick<Happening, "reason" | "note">, key?: Pick<KnownKey, "id" | "name">) => ({
+  action: reason,
+  outcome: "done" as const,
+  ...(key && { key: { id: key.id, name: key.name } }),
+  note,
+});
 
 const WORDS: Readonly<Record<ActivationCause, readonly [reason: string, why: string]>> = {
   first: ["KeyCreated", "the first one"],

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { rotationInstant } from "../../engine/dates.ts";
+import { nextOpening } from "../../engine/windows.ts";
 import type { KubeObject, ObjectMeta } from "../../kube/objects.ts";
 import type { Delta } from "../../kube/resource-cache.ts";
 import { keyIdOf, ownerUidOf, PUBLISHED_SELECTOR, secretType } from "../../publish/secret-publisher.ts";
 import type { Source, Watch } from "../../runtime/controller.ts";
-import type { ManagedKind } from "./managed-kind.ts";
+import { ANNOTATIONS, type ManagedKind, type ManagedSpec } from "./managed-kind.ts";
 import { fieldsOf, itemsOf } from "./read-fields.ts";
 
 /** The watches that every managed kind has: of the resources themselves, and of the Secrets that are published. */
@@ -12,6 +13,8 @@ export interface CredentialRecord {
   readonly providerConfig: string;
   readonly activeSince: number | undefined;
   readonly rotationAt: number;
+  /** From when on nothing holds that rotation back: no window, no freeze, no pause. Infinity while something does. */
+  readonly dueAt: number;
   readonly retired: number;
   readonly held: number;
   readonly isHealthy: boolean;
@@ -29,11 +32,13 @@ export interface PublishedRecord {
 /** What is kept of a managed resource of whatever kind: what metrics tell, and what is asked for. */
 export function credentialRecord(kind: ManagedKind, object: KubeObject): CredentialRecord {
   const { active, retired, postponedUntil } = kind.readState(object);
-  const policy = policyOf(kind, object);
+  const spec = specOf(kind, object);
+  const rotationAt = active && spec ? rotationInstant(spec.policy, active, postponedUntil) : Infinity;
   return {
     providerConfig: kind.readDeparture(object).providerConfig,
     activeSince: active?.createdAt,
-    rotationAt: active && policy ? rotationInstant(policy, active, postponedUntil) : Infinity,
+    rotationAt,
+    dueAt: spec && !isHeldBack(spec, object) ? openFrom(spec, rotationAt) : Infinity,
     retired: retired.length,
     held: retired.filter(({ heldFor }) => heldFor !== undefined).length,
     isHealthy: ["Ready", "Synced"].every((type) => isTrue(object, type)),
@@ -92,13 +97,21 @@ function wishOf({ generation, deletionTimestamp = "", labels = {}, annotations =
   return `${generation} ${deletionTimestamp} ${digest}`;
 }
 
-function policyOf(kind: ManagedKind, object: KubeObject): Parameters<typeof rotationInstant>[0] | undefined {
+function specOf(kind: ManagedKind, object: KubeObject): ManagedSpec | undefined {
   try {
-    return kind.readSpec(object).policy;
+    return kind.readSpec(object);
   } catch {
     return undefined;
   }
 }
+
+/** By a person. */
+function isHeldBack({ may }: ManagedSpec, { metadata: { annotations = {} } }: KubeObject): boolean {
+  return !may.create || annotations[ANNOTATIONS.freeze] === "true" || annotations[ANNOTATIONS.paused] === "true";
+}
+
+const openFrom = ({ windows }: ManagedSpec, at: number): number =>
+  Number.isFinite(at) ? (nextOpening(windows, at) ?? Infinity) : Infinity;
 
 const isTrue = (object: KubeObject, type: string): boolean =>
   itemsOf(fieldsOf(object.status).conditions).some(

@@ -110,6 +110,7 @@ async function perform(piece: Workpiece, decision: Step): Promise<void> {
       return adoptKey(piece, decision);
     case "intend":
       await piece.write(decision);
+      piece.options.reporter.keyIntended(piece.object, decision.next, decision.reason);
       return piece.lookAfresh({ wroteIntent: decision.next.id === undefined });
     case "create":
       return createKey(piece);

@@ -19,6 +19,8 @@ export interface PolicyOptions {
   /** Where the `rotation` block is, for messages. */
   readonly field: string;
   readonly publishes: boolean;
+  /** One key at a time is what is meant: that there is no overlap is no surprise. */
+  readonly isOneAtATime?: boolean;
   readonly limits?: Partial<PolicyLimits>;
   /** Of the resource: they say what the block does not. */
   readonly annotations?: Readonly<Record<string, string>> | undefined;
@@ -73,7 +75,7 @@ export function rotationPolicy(rotation: Fields | undefined, options: PolicyOpti
   }
   return {
     policy: { ...common, frequencyMs, ttlMs },
-    warnings: [...warningsFor(ttlMs, frequencyMs), ...warnings],
+    warnings: [...(options.isOneAtATime ? [] : warningsFor(ttlMs, frequencyMs)), ...warnings],
     revokeField,
   };
 }

@@ -2,13 +2,14 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Redacted } from "../../base/redacted.ts";
 import { advance, type Change } from "../../engine/advance.ts";
+import { deletionInstant } from "../../engine/dates.ts";
 import type { Observation, SeenKey, State } from "../../engine/model.ts";
 import { NOTHING_SEEN } from "../../engine/nothing-seen.ts";
 import { Conflict } from "../../kube/errors.ts";
 import { apiVersionOf, type KubeObject, type ObjectRef, type OwnerReference } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Connection, Credentials, Marks, OutsideKey } from "../../providers/contract.ts";
-import type { SecretContent, SecretPublisher } from "../../publish/secret-publisher.ts";
+import type { SecretContent, SecretPublisher, Worn } from "../../publish/secret-publisher.ts";
 import type { AskedKeys } from "./asked-keys.ts";
 import type { Consumers } from "./consumers.ts";
 import type { KeyExtras } from "./family.ts";
@@ -34,10 +35,22 @@ export interface Outside {
    * Secret that holds others of that key is written again.
    */
   readonly fingerprint?: string | undefined;
+  /** What else the Secret is to have; absent: nothing but the credentials. */
+  readonly dress?: SecretDress;
   /** A digest of all a key is made from. */
   readonly madeFrom: string;
   /** Whether an earlier digest can be compared with this one. */
   isComparable(madeFrom: string): boolean;
+}
+
+/** What a Secret has beside the credentials of its key. */
+interface SecretDress {
+  /** Labels and annotations, from those that others have put there. */
+  wear(worn: Worn, key: { readonly createdAt: number }): Worn;
+  /** Values that are published beside the credentials, in base64; those of the credentials go before them. */
+  readonly extraData: Redacted<Readonly<Record<string, string>>>;
+  /** What the Secret of the active key should wear and does not, in words: it is written again. */
+  readonly lack: string | undefined;
 }
 
 export interface WorkpieceOptions {
@@ -63,6 +76,9 @@ export interface WorkpieceOptions {
   readonly asked?: AskedKeys | undefined;
   readonly signal: AbortSignal;
 }
+
+/** That a key takes its time to go is worth a word only when it lasts. */
+const LEAVING_PATIENCE_MS = 5 * 60_000;
 
 /**
  * One resource in one pass: as the last write left it, and what was found out about it so far. What it remembers ends with
@@ -94,6 +110,7 @@ export class Workpiece {
           layout: layoutName(spec.secret.layout),
           activeId: this.state.active?.id,
           fingerprint: outside.fingerprint,
+          isUndressed: outside.dress?.lack !== undefined,
         }),
     };
     this.publishedAt = secret?.publishedAt;
@@ -128,11 +145,18 @@ export class Workpiece {
     return seenKey(key, { clusterId: this.options.clusterId, owner: this.owner });
   }
 
-  /** What the outside has to say of the key that is awaited, or of the one in use. */
+  /** What the outside has to say of the key that is awaited, or of the one in use; else of one that does not go. */
   get complaint(): string | undefined {
     const { pending, active } = this.state;
     const key = this.keys.get((pending ? pending.id : active?.id) ?? "");
-    return key?.complaint;
+    return key?.complaint ?? this.#complaintOfStaying();
+  }
+
+  #complaintOfStaying(): string | undefined {
+    const { spec, clock } = this.options;
+    const overdueAt = clock.now() - LEAVING_PATIENCE_MS;
+    const staying = this.state.retired.filter((key) => deletionInstant(spec.policy, key) <= overdueAt);
+    return staying.flatMap(({ id }) => this.keys.get(id)?.complaint ?? [])[0];
   }
 
   learn(news: Partial<Observation>): void {
@@ -182,14 +206,12 @@ function contentOf(
     readonly layout: string;
     readonly activeId: string | undefined;
     readonly fingerprint: string | undefined;
+    readonly isUndressed: boolean;
   },
 ): NonNullable<Observation["secret"]> {
-  const { layout, activeId, fingerprint } = expected;
-  const isOld =
-    fingerprint !== undefined &&
-    secret?.isComparable &&
-    secret.keyId === activeId &&
-    secret.fingerprint !== fingerprint;
+  const { layout, activeId, fingerprint, isUndressed } = expected;
+  const isOtherData = fingerprint !== undefined && secret?.isComparable && secret.fingerprint !== fingerprint;
+  const isOld = secret?.keyId === activeId && (isOtherData || isUndressed);
   const isGood = secret?.isSound && secret.layout === layout && !isOld;
   return isGood ? { keyId: secret.keyId, sequence: secret.sequence } : { keyId: undefined, sequence: undefined };
 }

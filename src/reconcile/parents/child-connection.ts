@@ -2,6 +2,7 @@ import { parseInstant } from "../../base/instant.ts";
 import { isObjectName } from "../../base/object-names.ts";
 import { Redacted } from "../../base/redacted.ts";
 import { AlreadyExists, Conflict, NotFound } from "../../kube/errors.ts";
+import { ifFound } from "../../kube/if-found.ts";
 import {
   apiVersionOf,
   describeType,
@@ -301,12 +302,12 @@ class ChildConnection implements Connection {
     options: { readonly metadataOnly?: boolean; readonly signal: AbortSignal },
   ): Promise<KubeObject | undefined> {
     const call: ChildCall = { verb: "get", type: secretType, ref: address, signal: options.signal };
-    return ask(call, () => found(this.#kube.get(secretType, address, options)));
+    return ask(call, () => ifFound(this.#kube.get(secretType, address, options)));
   }
 
   #get(name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
     const ref = this.#refOf(name);
-    return ask(this.#call("get", name, signal), () => found(this.#kube.get(this.#plan.type, ref, { signal })));
+    return ask(this.#call("get", name, signal), () => ifFound(this.#kube.get(this.#plan.type, ref, { signal })));
   }
 
   /** By its name where that is known; else everything is looked through. */
@@ -351,15 +352,5 @@ class ChildConnection implements Connection {
 
   #call(verb: ChildCall["verb"], name: string, signal: AbortSignal): ChildCall {
     return { verb, type: this.#plan.type, ref: this.#refOf(name), signal };
-  }
-}
-
-/** Only the server itself can say that an object is not there. */
-async function found(reading: Promise<KubeObject>): Promise<KubeObject | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
   }
 }

@@ -12,7 +12,7 @@ import { ProviderError } from "../../providers/provider-error.ts";
 
 /** What is asked of the API server about a child or its Secret. */
 export interface ChildCall {
-  readonly verb: "get" | "list" | "create" | "patch" | "delete";
+  readonly verb: "get" | "list" | "create" | "update" | "patch" | "delete";
   readonly type: ResourceType;
   /** Absent where all are meant. */
   readonly ref?: ObjectRef;

@@ -169,8 +169,9 @@ function assemble({ settings, sources, context, parts }: Assembly, { fingerprint
   const { caches, slots, memory } = parts;
   const { reader, counter } = sources;
   const { instance, restart, restartMetrics: metrics } = settings;
+  const audit = settings.audit && { trail: settings.audit, controller: RESTART };
   const events = new EventRecorder({ kube, clock, logger, reporter: { controller: RESTART, instance } });
-  const reporter = new RestartReporter({ events, metrics, clock });
+  const reporter = new RestartReporter({ events, metrics, audit, clock });
   const writer = new RestartWriter(kube, caches);
   const owners = new OwnerWalk(kube);
   const bare = new BareWorkloads({ kube, caches, reader });

@@ -3,10 +3,12 @@ import { apiVersionOf, type KubeObject, type ObjectMeta, type ResourceType } fro
 import type { Happening } from "../../report/event-recorder.ts";
 import type { RestartMetrics } from "../../report/restart-metrics.ts";
 import type { SourceId } from "../../restart/model.ts";
+import { type Audit, writeDown } from "../write-down.ts";
 
 export interface RestartReporterOptions {
   readonly events: { record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> };
   readonly metrics?: RestartMetrics | undefined;
+  readonly audit?: Audit | undefined;
   readonly clock: Clock;
 }
 
@@ -28,7 +30,7 @@ const STILL_MS = 100;
 const LONGEST_HOLD_MS = 5000;
 
 /**
- * Tells people and metrics what became of workloads. What lasts is told once, not at every look; nobody waits for an event
+ * Tells people, metrics and the audit log what became of workloads. What lasts is told once, not at every look; nobody waits for an event
  * to be written. Must not: carry anything of a source but its name.
  */
 export class RestartReporter {
@@ -113,6 +115,8 @@ export class RestartReporter {
 
   #record({ type, metadata }: Subject, happening: Happening, signal: AbortSignal): void {
     const object: KubeObject = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+    const outcome = happening.type === "Normal" ? "done" : "refused";
+    writeDown(this.#options.audit, object, { action: happening.reason, outcome, note: happening.note });
     this.#askedAt = this.#options.clock.monotonic();
     this.#toTell.push(() => this.#options.events.record(object, happening, signal));
     if (this.#telling < TOLD_AT_A_TIME) void this.#tell();

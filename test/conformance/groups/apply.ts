@@ -231,6 +231,36 @@ export const apply: BehaviourGroup = {
       const applied = await applyConfigMap(world, { manager: "me", data: { b: "2" } });
       assert.ok("before-first-apply Update" in owners(applied));
     }),
+    behaviour(
+      "what was created counts as applied once its entry says so, and goes when it is applied no more",
+      async (world) => {
+        const namespace = await world.namespace();
+        const draft = { ...configMap(namespace, "a"), data: { a: "1", b: "2" } };
+        const made = await world.kube.create<KubeObject>(configMaps, draft, { fieldManager: "me" });
+        const managedFields = made.metadata.managedFields?.map((entry) => ({
+          ...(entry as object),
+          operation: "Apply",
+        }));
+        const rename = (resourceVersion: string | undefined): Promise<KubeObject> => {
+          const body = [
+            { op: "replace", path: "/metadata/managedFields", value: managedFields },
+            { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
+          ];
+          return world.kube.patch(configMaps, { namespace, name: "a" }, { type: "json", body }, { fieldManager: "me" });
+        };
+        const renamed = await rename(made.metadata.resourceVersion);
+        assert.deepEqual(owners(renamed), { "me Apply": { "f:data": { ".": {}, "f:a": {}, "f:b": {} } } });
+        await refused(rename(made.metadata.resourceVersion), { status: 409, code: "Conflict" });
+        const { uid, resourceVersion } = renamed.metadata;
+        const applied = await applyConfigMap(world, {
+          manager: "me",
+          data: { a: "1" },
+          metadata: { uid, resourceVersion },
+        });
+        assert.deepEqual(applied.data, { a: "1" });
+        assert.deepEqual(owners(applied), { "me Apply": { "f:data": { "f:a": {} } } });
+      },
+    ),
     behaviour("apply works on a custom resource by its schema", async (world) => {
       const items = {
         type: "object",

@@ -5,7 +5,7 @@ import type { Credentials, DescribedInstance } from "../../../providers/contract
 import { ProviderError } from "../../../providers/provider-error.ts";
 import { connectionData } from "../../../publish/connection-data.ts";
 import { copyOf, encodeTexts, type SecretData } from "../../../publish/secret-data.ts";
-import type { PublishedSecret } from "../../../publish/secret-publisher.ts";
+import type { Publication, PublishedSecret } from "../../../publish/secret-publisher.ts";
 import { layoutName } from "../managed-kind.ts";
 import type { Workpiece } from "../workpiece.ts";
 import { readCredentials } from "./make-key.ts";
@@ -16,7 +16,7 @@ import { missingInstance } from "./missing-instance.ts";
  * between makes this fail, and whoever moved the resource on is seen. A key of this intent in the Secret has won.
  */
 export async function publishKey(piece: Workpiece, id: string): Promise<void> {
-  const { spec, publisher, signal } = piece.options;
+  const { spec, publisher, reporter, signal } = piece.options;
   const { pending, active } = piece.state;
   if (!pending || !spec.secret) return;
   const present = await publisher.read(spec.secret, piece.owner, signal);
@@ -42,6 +42,7 @@ export async function publishKey(piece: Workpiece, id: string): Promise<void> {
     return;
   }
   await writeSecret(piece, { id, sequence: pending.sequence, data, over: present });
+  reporter.keyPublished(piece.object, { id, name: pending.name }, spec.secret);
   published(piece, id, piece.publishedAt);
 }
 
@@ -62,7 +63,9 @@ export async function republishKey(piece: Workpiece, id: string): Promise<void> 
   await piece.ensureUnchanged();
   await writeSecret(piece, { id, sequence: active.sequence, data, over: present });
   piece.learn({ secret: { keyId: id, sequence: active.sequence } });
-  await reporter.secretRestored(piece.object, { secret: spec.secret, version: piece.secret?.resourceVersion }, signal);
+  const why = piece.options.outside.dress?.lack;
+  const version = piece.secret?.resourceVersion;
+  await reporter.secretRestored(piece.object, { secret: spec.secret, version, why }, signal);
 }
 
 /** Whether the Secret holds a key of this intent already, and one that lives: a Secret may be from a backup too. */
@@ -111,7 +114,17 @@ async function dataOf(piece: Workpiece, credentials: Credentials): Promise<Redac
   const layout = piece.options.spec.secret?.layout ?? { kind: "flat" };
   if (layout.kind === "copy") return new Redacted(copyOf(credentials.reveal()));
   const whole = layout.kind === "sap-kubernetes" ? { ...layout, instance: await describeInstance(piece) } : layout;
-  return new Redacted(encodeTexts(connectionData(credentials.reveal(), whole)));
+  const { type, values } = encodeTexts(connectionData(credentials.reveal(), whole));
+  const extra = piece.options.outside.dress?.extraData.reveal();
+  return new Redacted({ ...(type !== undefined && { type }), values: { ...extra, ...values } });
+}
+
+/** By when the key was made, as far as is known. */
+function dressOf({ options, keys, state }: Workpiece, keyId: string): Publication["dress"] {
+  const { dress } = options.outside;
+  const known = state.active?.id === keyId ? state.active.createdAt : keys.get(keyId)?.createdAt;
+  const createdAt = known ?? state.pending?.since ?? options.clock.now();
+  return dress && ((worn) => dress.wear(worn, { createdAt }));
 }
 
 async function describeInstance({ options }: Workpiece): Promise<DescribedInstance> {
@@ -142,7 +155,9 @@ async function writeSecret(
   const owner = piece.ownerReference;
   const address = { namespace, name };
   const layout = layoutName(spec.secret.layout);
-  piece.secret = await publisher.write({ address, owner, keyId, sequence, publishedAt, layout, data, over }, signal);
+  const dress = dressOf(piece, keyId);
+  const publication = { address, owner, keyId, sequence, publishedAt, layout, data, dress, over };
+  piece.secret = await publisher.write(publication, signal);
   // The old key was in the Secret until now, however long the write took.
   piece.publishedAt = clock.now();
 }

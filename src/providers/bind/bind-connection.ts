@@ -1,0 +1,261 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../base/clock.ts";
+import { type Random, uuid } from "../../base/random.ts";
+import { Redacted } from "../../base/redacted.ts";
+import { keyFields } from "../../bind/key-fields.ts";
+import {
+  acceptableKeys,
+  acceptKey,
+  dropKey,
+  findKey,
+  type KeyRing,
+  markKey,
+  type RingKey,
+  removeKey,
+} from "../../bind/key-ring.ts";
+import { isRndcAlgorithm } from "../../rndc/algorithms.ts";
+import { RndcKeyInvalid } from "../../rndc/errors.ts";
+import { generateRndcKey, type RndcKey } from "../../rndc/key.ts";
+import { sendCommand } from "../../rndc/send-command.ts";
+import type { Connection, Created, CreateRequest, Credentials, MarkFilter, Marks, OutsideKey } from "../contract.ts";
+import { matchesFilter } from "../mark-filter.ts";
+import { ProviderError } from "../provider-error.ts";
+import { objectionWords, worthTelling } from "./objection-words.ts";
+import type { Illnesses, NamedServer, RingStore, SendCommand, ServerList } from "./ports.ts";
+import { addedTo, RingKeeper } from "./ring-keeper.ts";
+import { acceptanceQuestion, removalQuestion } from "./ring-questions.ts";
+import { COMMAND_TIMEOUT_MS, type Objection, ServerGate } from "./server-gate.ts";
+
+/** How servers come to know of keys. */
+export type BindMode =
+  /** They read the ring while they run: a key is ready once all of them accept it, and gone once all refuse it. */
+  | { readonly kind: "overlap" }
+  /** They read the published key when they start, always under this name: nobody is asked. */
+  | { readonly kind: "restart"; readonly keyName: string };
+
+export interface BindConnectionOptions {
+  /** What the ring is called: the instance that its keys belong to. */
+  readonly place: string;
+  readonly mode: BindMode;
+  readonly store: RingStore;
+  readonly servers: ServerList;
+  readonly clock: Clock;
+  /** The system's wherever keys are to be kept secret. */
+  readonly random: Random;
+  readonly send?: SendCommand;
+  readonly timeoutMs?: number;
+  /** The key that is in use: whether every server that is there now accepts it is found out with every look at it. */
+  readonly inUse?: string | undefined;
+  /** When keys are to count as made, where somebody has said otherwise than the ring. */
+  readonly dates?: ReadonlyMap<string, number>;
+  readonly illnesses?: Illnesses;
+}
+
+/** What `CreateRequest.parameters` may hold. */
+export interface BindParameters {
+  readonly algorithm?: string;
+  /** A key that is there already and is taken as it is, with its name. */
+  readonly key?: RndcKey;
+}
+
+const DEFAULT_ALGORITHM = "hmac-sha256";
+
+/** The keys of the named servers that share a ring, as the protocol sees keys. */
+export function createBindConnection(options: BindConnectionOptions): Connection {
+  return new BindConnection(options);
+}
+
+/**
+ * A key is made by putting it into the ring and removed by taking it out; between the two stand the servers, each of which
+ * has to follow. Looking at a key that is on its way asks them, tells those that are behind to read their configuration
+ * again, and writes down what has come of it: nobody else would carry it on. Must not: call a key ready that a server may
+ * refuse, or gone that one may accept.
+ */
+class BindConnection implements Connection {
+  readonly #options: BindConnectionOptions;
+  readonly #ring: RingKeeper;
+  readonly #gate: ServerGate;
+
+  constructor(options: BindConnectionOptions) {
+    const { clock, random, send = sendCommand, timeoutMs = COMMAND_TIMEOUT_MS } = options;
+    this.#options = options;
+    this.#ring = new RingKeeper(options.store);
+    this.#gate = new ServerGate({ clock, random, send, timeoutMs });
+  }
+
+  async listMarked(filter: MarkFilter, signal: AbortSignal): Promise<readonly OutsideKey[]> {
+    return this.#look(({ marks }) => matchesFilter(marks, filter), signal);
+  }
+
+  async findByName(instanceId: string, name: string, signal: AbortSignal): Promise<readonly OutsideKey[]> {
+    if (instanceId !== this.#options.place) return [];
+    return this.#look(({ key }) => key.name === name, signal);
+  }
+
+  async observe(id: string, signal: AbortSignal): Promise<OutsideKey | undefined> {
+    return (await this.#look((key) => key.id === id, signal))[0];
+  }
+
+  /** The first key of a ring is ready at once: no server can have been told anything with another one. */
+  async create({ name, instanceId, parameters, marks }: CreateRequest, signal: AbortSignal): Promise<Created> {
+    const { place, random, clock, mode } = this.#options;
+    if (instanceId !== place) throw new ProviderError("InstanceNotFound", `keys are made in ${place}`);
+    const made = { id: uuid(random), key: this.#newKey(name, parameters.reveal()), createdAt: clock.now(), marks };
+    const ring = await this.#ring.take((before) => {
+      if (findKey(before, made.id)) return before;
+      const isReady = mode.kind === "restart" || before.keys.length === 0;
+      const after = addedTo(before, made);
+      return isReady ? acceptKey(after, made.id) : after;
+    }, signal);
+    const stored = findKey(ring, made.id);
+    if (stored?.phase !== "accepted") return { kind: "accepted", id: made.id };
+    return { kind: "ready", key: this.#keyOf(stored, "ready"), credentials: this.#credentialsOf(stored) };
+  }
+
+  async readCredentials(id: string, signal: AbortSignal): Promise<Credentials> {
+    const key = findKey(await this.#ring.read(signal), id);
+    if (key?.phase === "adding") throw new ProviderError("ProviderBusy", "not every server accepts the key yet");
+    if (key?.phase !== "accepted") throw new ProviderError("ProviderUnavailable", `the key ${id} is not in the ring`);
+    return this.#credentialsOf(key);
+  }
+
+  async delete(id: string, signal: AbortSignal): Promise<"gone" | "accepted"> {
+    const ring = await this.#ring.take((before) => {
+      const after = removeKey(before, id);
+      return this.#mustBeRefused(after) ? after : dropKey(after, id);
+    }, signal);
+    return findKey(ring, id) ? "accepted" : "gone";
+  }
+
+  async mark(id: string, marks: Marks | undefined, signal: AbortSignal): Promise<void> {
+    const ring = await this.#ring.take((before) => {
+      const key = findKey(before, id);
+      return !key || isDeepStrictEqual(key.marks, marks) ? before : markKey(before, id, marks);
+    }, signal);
+    if (marks && !findKey(ring, id)) throw new ProviderError("ProviderRefused", `the key ${id} is not in the ring`);
+  }
+
+  /** A ring that is not there is made with its first key. */
+  async observeInstance(instanceId: string): Promise<"present" | "gone"> {
+    return instanceId === this.#options.place ? "present" : "gone";
+  }
+
+  async describeInstance(): Promise<undefined> {
+    return undefined;
+  }
+
+  /** The servers are listed once the ring has been read: whichever is not among them will read that ring, or a later one. */
+  async #look(isMeant: (key: RingKey) => boolean, signal: AbortSignal): Promise<readonly OutsideKey[]> {
+    const ring = await this.#ring.read(signal);
+    let listed: Promise<readonly NamedServer[]> | undefined;
+    const servers = (): Promise<readonly NamedServer[]> => {
+      listed ??= this.#options.servers.list(signal);
+      return listed;
+    };
+    const looks = ring.keys.filter(isMeant).map((key) => this.#lookAt({ key, ring, servers, signal }));
+    return (await Promise.all(looks)).filter((key) => key !== undefined);
+  }
+
+  #lookAt(sight: Sight): Promise<OutsideKey | undefined> {
+    switch (sight.key.phase) {
+      case "adding":
+        return this.#lookAtNew(sight);
+      case "removing":
+        return this.#lookAtLeaving(sight);
+      case "accepted":
+        return this.#lookAtAccepted(sight);
+    }
+  }
+
+  async #lookAtNew(sight: Sight): Promise<OutsideKey | undefined> {
+    const { key, signal } = sight;
+    const objections = this.#asksNobody
+      ? []
+      : await this.#gate.notAccepting(await sight.servers(), acceptanceQuestion(sight));
+    if (objections.length === 0) {
+      const now = findKey(await this.#ring.take((ring) => acceptKey(ring, key.id), signal), key.id);
+      return now && this.#keyOf(now, now.phase === "accepted" ? "ready" : "deleting");
+    }
+    return { ...this.#keyOf(key, "creating"), ...this.#illness(key, objections, key.createdAt) };
+  }
+
+  async #lookAtLeaving(sight: Sight): Promise<OutsideKey | undefined> {
+    const { key, ring, signal } = sight;
+    const objections = this.#mustBeRefused(ring)
+      ? await this.#gate.stillAccepting(await sight.servers(), removalQuestion(sight))
+      : [];
+    if (objections.length > 0) {
+      const complaint = objectionWords(`not every server refuses ${key.key.name}`, objections);
+      return { ...this.#keyOf(key, "deleting"), complaint };
+    }
+    const now = findKey(await this.#ring.take((before) => dropKey(before, key.id), signal), key.id);
+    return now && this.#keyOf(now, "deleting");
+  }
+
+  /** A server without an address is one that will read the ring as it is. */
+  async #lookAtAccepted(sight: Sight): Promise<OutsideKey> {
+    const { key } = sight;
+    const { inUse, illnesses, clock } = this.#options;
+    const seen = this.#keyOf(key, "ready");
+    if (this.#asksNobody || key.id !== inUse) return seen;
+    const objections = await this.#gate.notAccepting(await sight.servers(), acceptanceQuestion(sight));
+    const standing = objections.filter(({ kind }) => kind !== "unborn");
+    if (standing.length === 0) {
+      illnesses?.recovered(key.id);
+      return seen;
+    }
+    const now = clock.now();
+    return { ...seen, ...this.#illness(key, standing, illnesses?.since(key.id, now) ?? now) };
+  }
+
+  /** Another key would fare no better: what is wrong is with the servers. */
+  #illness(
+    { key }: RingKey,
+    objections: readonly Objection[],
+    illSince: number,
+  ): Pick<OutsideKey, "illSince" | "isHindered" | "complaint"> {
+    const told = worthTelling(objections, this.#options.clock.now() - illSince);
+    const complaint = told.length > 0 && { complaint: objectionWords(`not every server accepts ${key.name}`, told) };
+    return { illSince, isHindered: true, ...complaint };
+  }
+
+  get #asksNobody(): boolean {
+    return this.#options.mode.kind === "restart";
+  }
+
+  /** With the last key the control channel goes too, and with it whoever could be asked. */
+  #mustBeRefused(ring: KeyRing): boolean {
+    return !this.#asksNobody && acceptableKeys(ring).length > 0;
+  }
+
+  #newKey(name: string, { algorithm = DEFAULT_ALGORITHM, key }: BindParameters): RndcKey {
+    if (key) return key;
+    if (!isRndcAlgorithm(algorithm)) throw new ProviderError("ProviderRefused", "the algorithm is not known");
+    try {
+      return generateRndcKey(name, algorithm, this.#options.random);
+    } catch (error) {
+      if (error instanceof RndcKeyInvalid) throw new ProviderError("ProviderRefused", error.message);
+      throw error;
+    }
+  }
+
+  #credentialsOf({ key }: RingKey): Credentials {
+    const { mode } = this.#options;
+    const given = mode.kind === "restart" ? { ...key, name: mode.keyName } : key;
+    return new Redacted({ ...keyFields(given).reveal() });
+  }
+
+  #keyOf({ id, key, createdAt, marks }: RingKey, state: OutsideKey["state"]): OutsideKey {
+    const { place, dates } = this.#options;
+    const at = dates?.get(id) ?? createdAt;
+    return { id, name: key.name, instanceId: place, state, createdAt: at, ...(marks && { marks }) };
+  }
+}
+
+/** A key of a ring that is being looked at. */
+interface Sight {
+  readonly key: RingKey;
+  readonly ring: KeyRing;
+  readonly servers: () => Promise<readonly NamedServer[]>;
+  readonly signal: AbortSignal;
+}

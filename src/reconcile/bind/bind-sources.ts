@@ -1,0 +1,135 @@
+import { bind9Cluster } from "../../api/bind/bind9-cluster.ts";
+import { bind9Instance } from "../../api/bind/bind9-instance.ts";
+import { clusterBind9Provider } from "../../api/bind/cluster-bind9-provider.ts";
+import { BINDY, MANAGED_BY } from "../../api/bind/names.ts";
+import { rndcKey } from "../../api/keyturn/rndc-key.ts";
+import { fieldAt } from "../../bind/fields.ts";
+import { type KubeObject, keyOf, type ObjectMeta, type OwnerReference, type ResourceType } from "../../kube/objects.ts";
+import { ownerUidOf, secretType } from "../../publish/secret-publisher.ts";
+import { placedUsesOf } from "../../restart/pod-uses.ts";
+import { rolloutOf } from "../../restart/rollout.ts";
+import { partsOf } from "../../restart/source-id.ts";
+import { configMapType, deploymentType, kindOf } from "../../restart/workload-kinds.ts";
+import type { Source } from "../../runtime/controller.ts";
+
+/**
+ * What the controllers of the document's kinds look at. Their own kinds and what they make are kept whole, so that a look
+ * at them costs no request; Secrets by their metadata alone. Made once, so that the controllers share the watches.
+ */
+export const serviceType: ResourceType = {
+  group: "",
+  version: "v1",
+  plural: "services",
+  kind: "Service",
+  namespaced: true,
+};
+
+const MADE_BY_US = { labelSelector: `${MANAGED_BY}=${BINDY}` } as const;
+
+/** As it is kept: without who wrote which field, and without what nobody here reads. */
+function slim(object: KubeObject): KubeObject {
+  const { metadata, status, ...fields } = object;
+  return { ...fields, metadata: slimMetadata(metadata), ...(status !== undefined && { status }) };
+}
+
+function slimMetadata({ managedFields: _, creationTimestamp: __, ...metadata }: ObjectMeta): ObjectMeta {
+  return metadata;
+}
+
+const whole = (type: ResourceType, more: Partial<Source<KubeObject>> = {}): Source<KubeObject> => ({
+  type,
+  record: slim,
+  ...more,
+  indexes: { owner: ({ metadata }) => ownerUids(metadata), ...more.indexes },
+});
+
+const ownerUids = ({ ownerReferences = [] }: ObjectMeta): readonly string[] => ownerReferences.map(({ uid }) => uid);
+
+export const controllerOf = ({ ownerReferences = [] }: ObjectMeta): OwnerReference | undefined =>
+  ownerReferences.find(({ controller }) => controller === true);
+
+/** `namespace/name` of the Bind9Cluster that an instance names. */
+export function clusterKeyOf({ metadata, spec }: KubeObject): string {
+  const name = fieldAt({ spec }, ["spec", "clusterRef"]);
+  return keyOf({ namespace: metadata.namespace ?? "", name: typeof name === "string" ? name : "" });
+}
+
+/** `namespace/name` of the Deployment that an instance uses instead of one of its own. */
+export function deploymentRefOf({ metadata, spec }: KubeObject): string | undefined {
+  const name = fieldAt({ spec }, ["spec", "deploymentRef", "name"]);
+  return typeof name === "string" ? keyOf({ namespace: metadata.namespace ?? "", name }) : undefined;
+}
+
+export interface DeploymentRecord {
+  /** Only of one that bears our label. */
+  readonly object: KubeObject | undefined;
+  /** The names of the Secrets that its pods use. */
+  readonly secrets: readonly string[];
+  readonly replicas: number;
+  readonly readyReplicas: number;
+  /** No pod of an older template is left. */
+  readonly isRolledOut: boolean;
+}
+
+function deploymentRecord(object: KubeObject): DeploymentRecord {
+  const kind = kindOf(deploymentType.kind);
+  if (!kind) throw new TypeError("Deployments are workloads");
+  const uses = placedUsesOf(kind.templateOf(object).spec).filter(({ isPullOnly }) => !isPullOnly);
+  const names = uses.map(({ source }) => partsOf(source)).filter((source) => source.kind === "secret");
+  const isOurs = object.metadata.labels?.[MANAGED_BY] === BINDY;
+  return {
+    object: isOurs ? slim(object) : undefined,
+    secrets: [...new Set(names.map(({ name }) => name))],
+    replicas: countAt(object, ["spec", "replicas"]) ?? 1,
+    readyReplicas: countAt(object, ["status", "readyReplicas"]) ?? 0,
+    isRolledOut: rolloutOf(kind, object).isComplete,
+  };
+}
+
+function countAt(object: KubeObject, path: readonly string[]): number | undefined {
+  const value = fieldAt(object, path);
+  return typeof value === "number" ? value : undefined;
+}
+
+export interface SecretRecord {
+  /** UIDs of those whose it is, by its owners and by its label. */
+  readonly owners: readonly string[];
+  /** Which object made it, as `Kind/name`. */
+  readonly maker: string | undefined;
+}
+
+/** Most Secrets are nobody's here. */
+const NOBODYS: SecretRecord = { owners: [], maker: undefined };
+
+function secretRecord({ metadata }: KubeObject): SecretRecord {
+  const label = ownerUidOf(metadata);
+  const owners = [...ownerUids(metadata), ...(label === undefined ? [] : [label])];
+  const controller = controllerOf(metadata);
+  if (owners.length === 0) return NOBODYS;
+  return { owners, maker: controller && `${controller.kind}/${controller.name}` };
+}
+
+export const bindSources = {
+  providers: whole(clusterBind9Provider),
+  clusters: whole(bind9Cluster, {
+    indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ""] },
+  }),
+  instances: whole(bind9Instance, {
+    indexes: {
+      cluster: (instance) => [clusterKeyOf(instance)],
+      deployment: (instance) => [deploymentRefOf(instance) ?? ""],
+    },
+  }),
+  rndcKeys: whole(rndcKey),
+  configMaps: whole(configMapType, { selection: MADE_BY_US }),
+  services: whole(serviceType, { selection: MADE_BY_US }),
+  deployments: { type: deploymentType, record: deploymentRecord } satisfies Source<DeploymentRecord>,
+  secrets: {
+    type: secretType,
+    metadataOnly: true,
+    // What Helm keeps is large, changes often, and is used by no pod.
+    selection: { fieldSelector: "type!=helm.sh/release.v1" },
+    record: secretRecord,
+    indexes: { owner: ({ owners }) => owners },
+  } satisfies Source<SecretRecord>,
+} as const;

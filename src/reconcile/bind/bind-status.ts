@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../base/clock.ts";
+import type { Problem } from "../../bind/problems.ts";
+import type { KubeObject, ResourceType } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import { type Condition, mergeConditions, type StoredCondition } from "../../report/conditions.ts";
+import type { Happening } from "../../report/event-recorder.ts";
+import { fieldsOf, itemsOf } from "../managed/read-fields.ts";
+
+/** What keeps a spec from being followed. */
+export interface Trouble extends Problem {
+  /** CamelCase: the code of an error, where it comes from one. */
+  readonly reason: string;
+}
+
+export interface BindReport {
+  /** Whether it does what it is there for. */
+  readonly ready: Omit<Condition, "type">;
+  readonly troubles: readonly Trouble[];
+  /** What is allowed and will surprise. */
+  readonly warnings: readonly string[];
+  /** The status beside its conditions. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const OURS = ["Ready", "Synced", "Warning"] as const;
+
+export interface BindStatusOptions {
+  readonly type: ResourceType;
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly events: { record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> };
+  /** Told of what the server has stored. */
+  readonly noteWrite: (object: KubeObject) => void;
+}
+
+/**
+ * The one that persists the status of one of the document's kinds: all of it in one write, none where nothing would change,
+ * and an event for what is news. Must not: carry a word of a key.
+ */
+export class BindStatus {
+  readonly #options: BindStatusOptions;
+
+  constructor(options: BindStatusOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `Conflict`. */
+  async write(object: KubeObject, report: BindReport, signal: AbortSignal): Promise<void> {
+    const { type, kube, clock, noteWrite } = this.#options;
+    const stored = itemsOf(fieldsOf(object.status).conditions) as unknown[] as StoredCondition[];
+    const wanted = conditionsOf(report);
+    const { generation } = object.metadata;
+    const conditions = mergeConditions(stored, wanted, { nowAt: clock.now(), generation, ours: OURS });
+    const fields = {
+      ...(generation !== undefined && { observedGeneration: generation }),
+      ...report.fields,
+      conditions,
+    };
+    // JSON has no undefined: what is absent must not be there at all, or nothing ever compares equal.
+    const status = JSON.parse(JSON.stringify(fields)) as Readonly<Record<string, unknown>>;
+    if (isDeepStrictEqual(status, fieldsOf(object.status))) return;
+    // Told first: a process that dies in between tells it again, and it is still one event.
+    for (const condition of wanted) await this.#tell(object, condition, stored, signal);
+    noteWrite(await kube.replace<KubeObject>(type, { ...object, status }, { subresource: "status", signal }));
+  }
+
+  async #tell(
+    object: KubeObject,
+    condition: Condition,
+    stored: readonly StoredCondition[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { type, status, reason, message: note = "" } = condition;
+    const isWorthIt = type === "Synced" ? status === "False" : type === "Warning";
+    const isKnown = stored.some((one) => one.type === type && one.status === status && one.message === note);
+    if (!isWorthIt || isKnown) return;
+    const happening = { type: "Warning", reason, action: "Reconcile", note, id: note } as const;
+    await this.#options.events.record(object, happening, signal);
+  }
+}
+
+function conditionsOf({ ready, troubles, warnings }: BindReport): readonly Condition[] {
+  return [{ type: "Ready", ...ready }, synced(troubles), ...warned(warnings)];
+}
+
+function synced(troubles: readonly Trouble[]): Condition {
+  const [first] = troubles;
+  if (!first) return { type: "Synced", status: "True", reason: "ReconcileSuccess" };
+  const words = troubles.map(({ field, message }) => `${field}: ${message}`);
+  return { type: "Synced", status: "False", reason: first.reason, message: sorted(words) };
+}
+
+function warned(warnings: readonly string[]): readonly Condition[] {
+  if (warnings.length === 0) return [];
+  const isOld = warnings.some((warning) => warning.includes("is deprecated"));
+  const reason = isOld ? "DeprecatedSetting" : "SurprisingSetting";
+  return [{ type: "Warning", status: "True", reason, message: sorted(warnings) }];
+}
+
+/** Each once, in an order that does not change from one look to the next. */
+const sorted = (words: readonly string[]): string => [...new Set(words)].sort().join("; ");
+
+export const specTroubles = (problems: readonly Problem[]): readonly Trouble[] =>
+  problems.map((problem) => ({ ...problem, reason: "SpecProblem" }));
+
+export const isReadyObject = ({ metadata, status }: KubeObject): boolean =>
+  itemsOf(fieldsOf(status).conditions).some(
+    ({ type, status: value, observedGeneration }) =>
+      type === "Ready" && value === "True" && observedGeneration === metadata.generation,
+  );

@@ -1,0 +1,320 @@
+import { fieldAt } from "../../bind/fields.ts";
+import { instanceObjects } from "../../bind/instance-objects.ts";
+import { type KeyPlan, ownSecretName, planKey, ringNameOf } from "../../bind/key-plan.ts";
+import type { KeyMount } from "../../bind/named-conf.ts";
+import { isOwnedBy } from "../../bind/ownership.ts";
+import { keyChoiceOf, type Resolution, resolveKey } from "../../bind/precedence.ts";
+import type { ConfigLimits } from "../../bind/rndc-key-config.ts";
+import { type KubeObject, keyOf } from "../../kube/objects.ts";
+import { fieldsOf, itemsOf, textOf } from "../managed/read-fields.ts";
+import type { BindCaches, Holders } from "./bind-caches.ts";
+import { attempt, type Look, type Looker } from "./bind-reconcile.ts";
+import { controllerOf, deploymentRefOf } from "./bind-sources.ts";
+import { type BindReport, specTroubles, type Trouble } from "./bind-status.ts";
+import type { FollowingPlan, InstanceRing } from "./instance-ring.ts";
+import { isUsed, removeSurplusKeys } from "./key-objects.ts";
+import type { OwnedObjects } from "./owned-objects.ts";
+import { nextRotationOf } from "./rotation-words.ts";
+import type { SecretUses } from "./secret-uses.ts";
+
+interface InstanceLookOptions {
+  readonly caches: BindCaches;
+  readonly objects: OwnedObjects;
+  readonly ring: InstanceRing;
+  readonly uses: SecretUses;
+  readonly limits: ConfigLimits;
+}
+
+type Found = Extract<Holders, { readonly kind: "found" }>;
+
+/** What a step came to: nothing in the way, something that is on its way, or something that is wrong. */
+interface Step {
+  readonly troubles: readonly Trouble[];
+  readonly warnings?: readonly string[];
+  /** What is waited for, in words; what comes after is left as it is. */
+  readonly waitsFor?: string;
+  readonly againAt?: number;
+}
+
+const DONE: Step = { troubles: [] };
+
+/**
+ * One Bind9Instance: first its key, then what mounts it, last what it needs no more. Where a step cannot be done, all that
+ * comes after is left as it is, so that servers go on with what they have. Must not: start pods on a Secret that is not
+ * there, or is not the one that is meant.
+ */
+export class InstanceLook implements Looker {
+  readonly #options: InstanceLookOptions;
+
+  constructor(options: InstanceLookOptions) {
+    this.#options = options;
+  }
+
+  async look(instance: KubeObject, signal: AbortSignal): Promise<Look> {
+    const { caches, limits, uses } = this.#options;
+    const holders = caches.holdersOfInstance(instance);
+    const stays = (troubles: readonly Trouble[], choice: unknown, warnings: readonly string[] = []): Look =>
+      this.#report(instance, { troubles, warnings }, choice);
+    if (holders.kind === "missing") {
+      return stays([{ ...holders.problem, reason: "ReferenceProblem" }], fieldAt(instance, ["status", "rndcKey"]));
+    }
+    const resolution = resolveKey({ instance, ...holders }, limits);
+    const plan = planKey({
+      instance,
+      cluster: holders.cluster,
+      resolution,
+      sharers: this.#sharers(instance, resolution),
+    });
+    if (!plan) return stays(specTroubles(resolution.problems), keyChoiceOf(resolution, undefined), resolution.warnings);
+    const { mount } = plan;
+    uses.note(keyOf(instance.metadata), secretNamesOf(mount, plan, instance));
+    const step = await this.#follow(instance, holders, { resolution, plan, signal });
+    const warnings = [...resolution.warnings, ...(step.warnings ?? [])];
+    return this.#report(instance, { ...step, warnings }, this.#choice(instance, resolution, plan));
+  }
+
+  forget(key: string): void {
+    this.#options.ring.forget(key);
+    this.#options.uses.forget(key);
+  }
+
+  /** Those that the RndcKey is for, as far as it is there: with them it was settled how it is rotated. */
+  #sharers(instance: KubeObject, { config }: Resolution): readonly KubeObject[] {
+    const { caches } = this.#options;
+    const { namespace = "" } = instance.metadata;
+    const secretName = config?.mode === "inline" ? config.secret?.name : undefined;
+    const rndcKey = secretName === undefined ? undefined : caches.rndcKey(keyOf({ namespace, name: secretName }));
+    const others = namesIn(rndcKey).map((name) => caches.instance(keyOf({ namespace, name })));
+    return [instance, ...others.filter((other) => other !== undefined)];
+  }
+
+  async #follow(
+    instance: KubeObject,
+    { cluster }: Found,
+    what: { readonly resolution: Resolution; readonly plan: KeyPlan; readonly signal: AbortSignal },
+  ): Promise<Step> {
+    const { plan, signal } = what;
+    const key = await this.#key(instance, cluster, what);
+    if (isStopped(key)) return key;
+    const run = await this.#run(instance, cluster, plan.mount, signal);
+    const step = { ...key, troubles: [...key.troubles, ...run.troubles] };
+    if (!isStopped(step)) await this.#tidy(instance, plan, signal);
+    return step;
+  }
+
+  /** The key, up to the Secrets that pods are to mount. */
+  async #key(
+    instance: KubeObject,
+    cluster: KubeObject,
+    {
+      resolution,
+      plan,
+      signal,
+    }: { readonly resolution: Resolution; readonly plan: KeyPlan; readonly signal: AbortSignal },
+  ): Promise<Step> {
+    if (plan.kind === "referenced") return this.#followed(instance, plan, { resolution, signal });
+    const field = nameField(resolution);
+    if (plan.kind === "own") {
+      const troubles = await this.#ownKey(instance, cluster, { plan, field, signal });
+      if (troubles.length > 0) return { troubles };
+    }
+    return this.#published(instance, cluster, { plan, field });
+  }
+
+  async #ownKey(
+    instance: KubeObject,
+    cluster: KubeObject,
+    what: {
+      readonly plan: Extract<KeyPlan, { readonly kind: "own" }>;
+      readonly field: string;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<readonly Trouble[]> {
+    const { objects, caches } = this.#options;
+    const { plan, field, signal } = what;
+    // The ring of a key that was followed makes room for the one of the RndcKey.
+    const ringKey = keyOf({ namespace: instance.metadata.namespace ?? "", name: ringNameOf(plan.mount.secretName) });
+    const ring = caches.secret(ringKey);
+    if (ring?.record.maker === `Bind9Instance/${instance.metadata.name}`) await this.#removeSecret(ring, signal);
+    const mayTake = (live: KubeObject): boolean => this.#isAlone(instance, cluster, live);
+    return attempt(async () => {
+      for (const object of plan.objects) await objects.put(object, { owner: instance, signal, mayTake });
+    }, field);
+  }
+
+  /** The key that the cluster has made for this instance and for no other that there still is. */
+  #isAlone(instance: KubeObject, cluster: KubeObject, live: KubeObject): boolean {
+    const { caches } = this.#options;
+    const { namespace = "", name } = instance.metadata;
+    if (controllerOf(live.metadata)?.uid !== cluster.metadata.uid) return false;
+    const rndcKey =
+      live.kind === "RndcKey" ? live : caches.rndcKey(keyOf({ namespace, name: initialOf(live.metadata.name) }));
+    return namesIn(rndcKey).every(
+      (user) => user === name || caches.instance(keyOf({ namespace, name: user })) === undefined,
+    );
+  }
+
+  /** Whether the RndcKey has published what pods mount. */
+  #published(
+    instance: KubeObject,
+    cluster: KubeObject,
+    { plan, field }: { readonly plan: Exclude<KeyPlan, FollowingPlan>; readonly field: string },
+  ): Step {
+    const { caches } = this.#options;
+    const { namespace = "", name } = instance.metadata;
+    const { mount } = plan;
+    const rndcKey = caches.rndcKey(keyOf({ namespace, name: mount.secretName }));
+    const owner = plan.kind === "own" ? instance : cluster;
+    const isMeant = rndcKey !== undefined && isOwnedBy(rndcKey, owner) && namesIn(rndcKey).includes(name);
+    if (!isMeant)
+      return { troubles: [], waitsFor: `RndcKey ${mount.secretName} of ${owner.kind} ${owner.metadata.name}` };
+    const troubles = troublesOf(rndcKey);
+    for (const secretName of mountedNames(mount)) {
+      const secret = caches.secret(keyOf({ namespace, name: secretName }));
+      if (!secret) return { troubles, waitsFor: `Secret ${secretName} of RndcKey ${mount.secretName}` };
+      if (!secret.record.owners.includes(rndcKey.metadata.uid ?? "")) {
+        const message = `there is a Secret ${namespace}/${secretName} that somebody else has made: it is left alone; delete it, or choose another name`;
+        return { troubles: [{ reason: "ObjectNotOurs", field, message }, ...troubles] };
+      }
+    }
+    return { troubles };
+  }
+
+  async #followed(
+    instance: KubeObject,
+    plan: FollowingPlan,
+    { resolution, signal }: { readonly resolution: Resolution; readonly signal: AbortSignal },
+  ): Promise<Step> {
+    const { caches, ring } = this.#options;
+    const { namespace = "" } = instance.metadata;
+    const field = referenceField(resolution);
+    const former = caches.rndcKey(keyOf({ namespace, name: ownSecretName(instance) }));
+    if (former && isOwnedBy(former, instance)) {
+      const trouble = await ring.check(instance, plan, field, signal);
+      if (trouble) return { troubles: [trouble] };
+      // Its ring has the name that the one of the followed key is to have.
+      const options = { ...this.#options, owner: instance, users: [instance], wanted: new Set<string>(), signal };
+      await removeSurplusKeys({ ...options, inTheWay: former.metadata.name });
+      return { troubles: [], waitsFor: `RndcKey ${former.metadata.name} to be gone` };
+    }
+    let step: Step = DONE;
+    const troubles = await attempt(async () => {
+      const { trouble, ...rest } = await ring.follow(instance, plan, field, signal);
+      step = { ...rest, troubles: trouble ? [trouble] : [] };
+    }, field);
+    return { ...step, troubles: [...step.troubles, ...troubles] };
+  }
+
+  /** What runs named; or, where somebody else does, whether it can. */
+  async #run(instance: KubeObject, cluster: KubeObject, keys: KeyMount, signal: AbortSignal): Promise<Step> {
+    const { caches, objects } = this.#options;
+    const existing = deploymentRefOf(instance);
+    if (existing !== undefined) {
+      const field = "spec.deploymentRef.name";
+      const deployment = caches.deploymentOf(instance);
+      const refuse = (message: string): Step => ({ troubles: [{ reason: "ReferenceProblem", field, message }] });
+      if (!deployment) return refuse(`there is no Deployment ${existing}`);
+      return deployment.secrets.includes(keys.secretName)
+        ? DONE
+        : refuse(`the Deployment ${existing} does not refer to the Secret ${keys.secretName}: have it mounted there`);
+    }
+    const put = async (): Promise<void> => {
+      for (const object of instanceObjects({ instance, cluster, keys })) {
+        await objects.put(object, { owner: instance, signal });
+      }
+    };
+    return { troubles: await attempt(put, "metadata.name") };
+  }
+
+  /** What nothing here uses any more. */
+  async #tidy(instance: KubeObject, plan: KeyPlan, signal: AbortSignal): Promise<void> {
+    const { caches } = this.#options;
+    const wanted = new Set(plan.kind === "referenced" ? [] : [plan.mount.secretName]);
+    await removeSurplusKeys({ ...this.#options, owner: instance, users: [instance], wanted, signal });
+    if (plan.kind === "referenced") return;
+    const { namespace = "", name } = instance.metadata;
+    const ringName = ringNameOf(ownSecretName(instance));
+    const ring = caches.secret(keyOf({ namespace, name: ringName }));
+    const isLeft = ring?.record.maker === `Bind9Instance/${name}`;
+    if (ring && isLeft && !isUsed([ringName], [instance], caches)) await this.#removeSecret(ring, signal);
+  }
+
+  async #removeSecret(
+    { key, uid, resourceVersion }: { readonly key: string; readonly uid: string; readonly resourceVersion: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const [namespace = "", name = ""] = key.split("/");
+    await this.#options.objects.remove("Secret", { namespace, name, uid, resourceVersion }, signal);
+  }
+
+  #choice(instance: KubeObject, resolution: Resolution, plan: KeyPlan): unknown {
+    const choice = keyChoiceOf(resolution, plan.mount.secretName);
+    if (plan.kind === "referenced") return choice;
+    const { namespace = "" } = instance.metadata;
+    const rndcKey = this.#options.caches.rndcKey(keyOf({ namespace, name: plan.mount.secretName }));
+    return { ...choice, name: plan.mount.secretName, nextRotation: rndcKey && nextRotationOf(rndcKey) };
+  }
+
+  #report(instance: KubeObject, step: Step, choice: unknown): Look {
+    const deployment = this.#options.caches.deploymentOf(instance);
+    return {
+      ready: readyOf(deployment, step),
+      troubles: step.troubles,
+      warnings: step.warnings ?? [],
+      fields: {
+        replicas: deployment?.replicas ?? 0,
+        readyReplicas: deployment?.readyReplicas ?? 0,
+        rndcKey: choice,
+      },
+      ...(step.againAt !== undefined && { againAt: step.againAt }),
+    };
+  }
+}
+
+/** What stands is served from, whatever is wrong with what is to come. */
+function readyOf(
+  deployment: { readonly replicas: number; readonly readyReplicas: number } | undefined,
+  { waitsFor }: Step,
+): BindReport["ready"] {
+  const wait = waitsFor === undefined ? "" : `waits for ${waitsFor}`;
+  if (!deployment) return { status: "False", reason: "Creating", ...(wait !== "" && { message: wait }) };
+  const { replicas, readyReplicas } = deployment;
+  if (readyReplicas >= replicas) return { status: "True", reason: "Available", ...(wait !== "" && { message: wait }) };
+  return { status: "False", reason: "PodsNotReady", message: `${readyReplicas} of ${replicas} pods are ready` };
+}
+
+const isStopped = ({ troubles, waitsFor }: Step): boolean => waitsFor !== undefined || troubles.some(isBlocking);
+
+/** Servers that are behind with a key are no reason to leave the rest undone. */
+const isBlocking = ({ reason }: Trouble): boolean => reason !== "KeyNotReady";
+
+/** What its own controller says of it, so that nobody has to look there. */
+function troublesOf({ metadata, status }: KubeObject): readonly Trouble[] {
+  const synced = itemsOf(fieldsOf(status).conditions).find(({ type }) => type === "Synced");
+  if (synced?.status !== "False") return [];
+  const message = `RndcKey ${metadata.name}: ${textOf(synced.message) ?? textOf(synced.reason) ?? ""}`;
+  return [{ reason: "KeyNotReady", field: "status.rndcKey", message }];
+}
+
+const nameField = ({ source }: Resolution): string =>
+  source === undefined ? "metadata.name" : `${source.field}.secret.metadata.name`;
+
+const referenceField = ({ source }: Resolution): string =>
+  source === undefined || source.setting === "rndcSecretRef" ? (source?.field ?? "") : `${source.field}.secretRef`;
+
+const mountedNames = (mount: KeyMount): readonly string[] =>
+  mount.kind === "ring" ? [mount.secretName, mount.ringName] : [mount.secretName];
+
+/** All that a change of leads to another look. */
+const secretNamesOf = (mount: KeyMount, plan: KeyPlan, instance: KubeObject): readonly string[] => [
+  ...mountedNames(mount),
+  ringNameOf(ownSecretName(instance)),
+  ...(plan.kind === "own" ? [`${mount.secretName}-initial`] : []),
+];
+
+const initialOf = (name: string): string => name.replace(/-initial$/, "");
+
+function namesIn(rndcKey: KubeObject | undefined): readonly string[] {
+  const names = fieldAt(rndcKey, ["spec", "instances"]);
+  return Array.isArray(names) ? names.map(String) : [];
+}

@@ -1,0 +1,165 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import { Redacted } from "../../base/redacted.ts";
+import type { ActiveKey, State } from "../../engine/model.ts";
+import { ifFound } from "../../kube/if-found.ts";
+import { apiVersionOf, type KubeObject, keyOf, type OwnerReference } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import { type BindMode, type BindParameters, createBindConnection } from "../../providers/bind/bind-connection.ts";
+import type { SendCommand } from "../../providers/bind/ports.ts";
+import type { Connection } from "../../providers/contract.ts";
+import { ProviderError } from "../../providers/provider-error.ts";
+import { connectionData } from "../../publish/connection-data.ts";
+import type { Fingerprinter } from "../../publish/fingerprint.ts";
+import { encodeTexts } from "../../publish/secret-data.ts";
+import { isEdited, secretType } from "../../publish/secret-publisher.ts";
+import type { FormerOutside } from "../managed/departure.ts";
+import type { ManagedKind } from "../managed/managed-kind.ts";
+import { marksOf, ownerOf } from "../managed/marks.ts";
+import { fieldsOf } from "../managed/read-fields.ts";
+import type { Outside } from "../managed/workpiece.ts";
+import { seenDress, wearFor } from "./rndc-key-dress.ts";
+import { type InitialKey, missingInitialKey, NO_INITIAL_KEY, readInitialKey } from "./rndc-key-initial.ts";
+import { KubeRingStore, type Recovery } from "./rndc-key-ring-store.ts";
+import { KubeServers } from "./rndc-key-servers.ts";
+import { type RndcKeySpec, readRndcKeySpec } from "./rndc-key-spec.ts";
+import type { RndcKeyTroubles } from "./rndc-key-troubles.ts";
+
+export interface RndcKeySourceOptions {
+  readonly kind: ManagedKind;
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly fingerprinter: Fingerprinter;
+  readonly clusterId: string;
+  readonly troubles: RndcKeyTroubles;
+  /** The way to named; the control protocol itself when left out. */
+  readonly send?: SendCommand | undefined;
+}
+
+/**
+ * Finds what an RndcKey needs: its ring and the servers that follow it as a connection, its first key, and what its Secret
+ * is to wear. Must not: write anything.
+ */
+export class RndcKeySource {
+  readonly #options: RndcKeySourceOptions;
+
+  constructor(options: RndcKeySourceOptions) {
+    this.#options = options;
+  }
+
+  async resolve(object: KubeObject, signal: AbortSignal): Promise<Outside> {
+    const { kind, kube, clock, fingerprinter } = this.#options;
+    const spec = readRndcKeySpec(object);
+    const state = kind.readState(object);
+    const { active } = state;
+    const published = await ifFound(kube.get(secretType, spec.published, { metadataOnly: true, signal }));
+    const initial = await this.#initialKey(spec, signal);
+    const { createdAt, lack } = seenDress(spec, { metadata: published?.metadata, active, now: clock.now() });
+    const dates = new Map(active && createdAt !== undefined ? [[active.id, createdAt]] : []);
+    const connection = this.#connect(object, spec, { state, inUse: active?.id, dates });
+    return {
+      connection,
+      instanceId: keyOf(spec.ring),
+      takesOverOnlyOwn: true,
+      parameters: new Redacted({ ...parametersOf(spec, state, initial) }),
+      fingerprint: await fingerprintOf({ connection, active, initial, fingerprinter, signal }),
+      dress: { wear: wearFor(spec), extraData: initial.extraData, lack },
+      madeFrom: fingerprinter.ofData({ name: spec.keyName, algorithm: spec.algorithm }),
+      isComparable: (madeFrom) => fingerprinter.isComparable(madeFrom),
+    };
+  }
+
+  resolveDeparture(object: KubeObject): FormerOutside {
+    const spec = readRndcKeySpec(object);
+    return { connection: this.#connect(object, spec, {}), instanceId: undefined };
+  }
+
+  #connect(
+    object: KubeObject,
+    spec: RndcKeySpec,
+    how: {
+      /** Absent for one that is on its way out. */
+      readonly state?: State;
+      readonly inUse?: string | undefined;
+      readonly dates?: ReadonlyMap<string, number>;
+    },
+  ): Connection {
+    const { kind, kube, clock, random, clusterId, fingerprinter, troubles, send } = this.#options;
+    const { state, inUse, dates } = how;
+    const owner = ownerOf(kind, object);
+    const key = keyOf(object.metadata);
+    return createBindConnection({
+      place: keyOf(spec.ring),
+      mode: modeOf(spec),
+      store: new KubeRingStore({
+        kube,
+        ring: spec.ring,
+        published: spec.published,
+        owner: ownerReferenceOf(kind, object),
+        marksOf: (sequence) => marksOf(owner, clusterId, sequence),
+        now: () => clock.now(),
+        ...(state && {
+          recovery: { isWanted: wantedBy(state), isEdited: (secret) => isEdited(secret, fingerprinter) },
+        }),
+      }),
+      servers: new KubeServers({ kube, namespace: spec.ring.namespace, instances: spec.instances }),
+      clock,
+      random,
+      ...(send && { send }),
+      inUse,
+      ...(dates && { dates }),
+      illnesses: { since: (id, now) => troubles.note(key, id, now), recovered: () => troubles.over(key) },
+    });
+  }
+
+  async #initialKey({ initialKey: name, ring }: RndcKeySpec, signal: AbortSignal): Promise<InitialKey> {
+    if (name === undefined) return NO_INITIAL_KEY;
+    const { kube } = this.#options;
+    const secret = await ifFound(kube.get(secretType, { namespace: ring.namespace, name }, { signal }));
+    if (!secret) throw missingInitialKey(name);
+    return readInitialKey(new Redacted(fieldsOf(secret.data) as Readonly<Record<string, string>>));
+  }
+}
+
+const modeOf = ({ strategy, keyName }: RndcKeySpec): BindMode =>
+  strategy === "Restart" ? { kind: "restart", keyName } : { kind: "overlap" };
+
+/** A status that was lost says nothing: then the Secret does. */
+const wantedBy =
+  ({ active, pending, sequence }: State): Recovery["isWanted"] =>
+  (key) =>
+    sequence === 0 || key.id === active?.id || key.sequence === pending?.sequence;
+
+/** The key that was written out is the first one, and is never made again. */
+function parametersOf({ algorithm }: RndcKeySpec, { active, retired }: State, { key }: InitialKey): BindParameters {
+  const isFirst = !active && retired.length === 0;
+  return { algorithm, ...(isFirst && key && { key }) };
+}
+
+/** Of what the Secret should hold now; undefined while the ring does not tell. */
+async function fingerprintOf(what: {
+  readonly connection: Connection;
+  readonly active: ActiveKey | undefined;
+  readonly initial: InitialKey;
+  readonly fingerprinter: Fingerprinter;
+  readonly signal: AbortSignal;
+}): Promise<string | undefined> {
+  const { connection, active, initial, fingerprinter, signal } = what;
+  if (!active) return undefined;
+  try {
+    const credentials = (await connection.readCredentials(active.id, signal)).reveal();
+    const { values } = encodeTexts(connectionData(credentials, { kind: "fields" }));
+    return fingerprinter.ofData({ ...initial.extraData.reveal(), ...values });
+  } catch (error) {
+    if (error instanceof ProviderError && MISSING.has(error.code)) return undefined;
+    throw error;
+  }
+}
+
+const MISSING: ReadonlySet<string> = new Set(["ProviderUnavailable", "ProviderBusy"]);
+
+function ownerReferenceOf({ type }: ManagedKind, { metadata }: KubeObject): OwnerReference {
+  const { name, uid = "" } = metadata;
+  return { apiVersion: apiVersionOf(type), kind: type.kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
