@@ -5,6 +5,7 @@ import { secretType } from "../../src/publish/secret-publisher.ts";
 import { configMapType, kindOf, podType, type WorkloadKind } from "../../src/restart/workload-kinds.ts";
 import { annotationsIn, type Fields, fields, type RestartStage } from "./restart-stage.ts";
 
+const REVISION = "deployment.kubernetes.io/revision";
 export const OPT_IN = { "keyturn.dev/restartOnChange": "true" };
 
 const eventType: ResourceType = {
@@ -127,7 +128,7 @@ export class Shop {
   async rolls(name: string, kind = "Deployment", namespace?: string): Promise<number> {
     const object = await this.get(kind, name, namespace);
     // A Deployment counts up its generation for its annotations, too; its revisions are those of its template.
-    const revision = annotationsIn(object)["deployment.kubernetes.io/revision"] ?? "1";
+    const revision = annotationsIn(object)[REVISION] ?? "1";
     return (kind === "Deployment" ? Number(revision) : (object.metadata.generation ?? 1)) - 1;
   }
 
@@ -136,9 +137,19 @@ export class Shop {
     return text === undefined ? undefined : fields(JSON.parse(text));
   }
 
-  /** Until the baseline of a workload is known. */
+  /**
+   * Until the baseline of a workload is known, and its first pods are under way: a template that changes before its
+   * controller has seen it once is no restart.
+   */
   async adopted(name: string, kind = "Deployment"): Promise<void> {
-    await this.#stage.until(`${kind} ${name} to be known`, async () => (await this.state(name, kind)) !== undefined);
+    await this.#stage.until(`${kind} ${name} to be known`, async () => {
+      const isKnown = (await this.state(name, kind)) !== undefined;
+      return isKnown && (kind !== "Deployment" || (await this.#revision(name)) !== undefined);
+    });
+  }
+
+  async #revision(name: string): Promise<string | undefined> {
+    return annotationsIn(await this.get("Deployment", name))[REVISION];
   }
 
   async rolled(name: string, times: number, kind = "Deployment"): Promise<void> {
