@@ -28,6 +28,8 @@ const suites: readonly Suite[] = [
   { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },
   { name: "rotation", files: rotationStories },
   { name: "restart", files: ["test/restart/restart.test.ts"] },
+  // On the embedded server, at all points: `npm test` takes some.
+  { name: "crash", files: globSync("test/reconcile/*-crash.test.ts", { cwd: root }).sort() },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
 ];
 

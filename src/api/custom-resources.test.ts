@@ -13,6 +13,10 @@ test("what people type often has a short name, and none means two things", () =>
   const rotated = customResources.filter(({ kind }) => kind !== "ProviderConfig");
   const names = rotated.map(({ kind, shortNames = [] }) => [kind, ...shortNames]);
   assert.deepEqual(names.sort(), [
+    ["Bind9Cluster", "b9c"],
+    ["Bind9Instance", "b9i"],
+    ["ClusterBind9Provider", "cb9p"],
+    ["RndcKey", "rk"],
     ["RotatingCredentialBinding", "rcb"],
     ["RotatingResource", "rr"],
     ["RotationClass", "rotclass"],

@@ -1,3 +1,4 @@
+import { bindResources } from "./bind/bind-resources.ts";
 import { providerConfig as btpConfig } from "./btp/provider-config.ts";
 import { serviceBinding } from "./btp/service-binding.ts";
 import { providerConfig as cloudFoundryConfig } from "./cloudfoundry/provider-config.ts";
@@ -16,4 +17,5 @@ export const customResources: readonly CustomResource[] = [
   rotatingCredentialBinding,
   rotatingResource,
   rotationClass,
+  ...bindResources,
 ];

@@ -161,16 +161,18 @@ function keyFrom(parts: Parameters<typeof readRndcKey>[0], what: string): RndcKe
   }
 }
 
-const MARK_TEXTS = ["clusterId", "ownerUid", "ownerKind", "ownerName"] as const;
+const MARK_NAMES = ["clusterId", "ownerUid", "ownerKind", "ownerName", "ownerNamespace", "sequence"];
 
 function marksOf(value: unknown, what: string): RingMarks | undefined {
   if (value === undefined) return undefined;
   const refuse = (): InvalidValue => new InvalidValue(`${what} has marks that cannot be read`);
   if (!isFields(value)) throw refuse();
-  expectNames(value, [...MARK_TEXTS, "ownerNamespace", "sequence"], `the marks of ${what}`);
-  const { ownerNamespace, sequence } = value;
-  if (MARK_TEXTS.some((name) => typeof value[name] !== "string")) throw refuse();
-  if (ownerNamespace !== undefined && typeof ownerNamespace !== "string") throw refuse();
+  expectNames(value, MARK_NAMES, `the marks of ${what}`);
+  const { clusterId, ownerUid, ownerKind, ownerName, ownerNamespace, sequence } = value;
+  const isText = (one: unknown): one is string => typeof one === "string";
+  if (!isText(clusterId) || !isText(ownerUid) || !isText(ownerKind) || !isText(ownerName)) throw refuse();
+  if (ownerNamespace !== undefined && !isText(ownerNamespace)) throw refuse();
   if (typeof sequence !== "number" || !Number.isSafeInteger(sequence) || sequence < 0) throw refuse();
-  return value as unknown as RingMarks;
+  const place = ownerNamespace === undefined ? {} : { ownerNamespace };
+  return { clusterId, ownerUid, ownerKind, ...place, ownerName, sequence };
 }

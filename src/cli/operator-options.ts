@@ -20,6 +20,7 @@ import { readRestartSettings, restartOptions } from "./restart-options.ts";
 /** How long things take by default: in production, and where everything is quick so that there is something to see. */
 export interface Pace {
   readonly minFrequency: string;
+  readonly minRotateAfter: string;
   readonly driftCheck: string;
   readonly childCheck: string;
   readonly sweepEvery: string;
@@ -28,6 +29,7 @@ export interface Pace {
 
 export const PRODUCTION_PACE: Pace = {
   minFrequency: "1m",
+  minRotateAfter: "1h",
   driftCheck: "1h",
   childCheck: "1m",
   sweepEvery: "1h",
@@ -35,6 +37,7 @@ export const PRODUCTION_PACE: Pace = {
 };
 export const DEMO_PACE: Pace = {
   minFrequency: "5s",
+  minRotateAfter: "10s",
   driftCheck: "1m",
   childCheck: "10s",
   sweepEvery: "1m",
@@ -60,6 +63,12 @@ export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
     value: "DURATION",
     description: "The shortest rotation frequency that is accepted.",
     default: pace.minFrequency,
+  },
+  {
+    name: "min-rotate-after",
+    value: "DURATION",
+    description: "The shortest rotateAfter of an RNDC key of BIND 9 that is accepted.",
+    default: pace.minRotateAfter,
   },
   {
     name: "drift-check",
@@ -98,7 +107,14 @@ export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
 
 type FlaggedSettings = Pick<
   ControllerSettings,
-  "minFrequencyMs" | "driftCheckMs" | "childCheckMs" | "sweepMs" | "settleMs" | "overdueStartsPerSecond" | "restart"
+  | "minFrequencyMs"
+  | "minRotateAfterMs"
+  | "driftCheckMs"
+  | "childCheckMs"
+  | "sweepMs"
+  | "settleMs"
+  | "overdueStartsPerSecond"
+  | "restart"
 >;
 
 /** What the flags say about controllers. */
@@ -116,6 +132,7 @@ export function readControllers(flags: Flags): ControllerChoice {
     factories: controllers.filter(({ name }) => wanted.includes(name)),
     settings: {
       minFrequencyMs: readDuration(flags, "min-frequency"),
+      minRotateAfterMs: readDuration(flags, "min-rotate-after"),
       driftCheckMs: readDuration(flags, "drift-check"),
       childCheckMs: readDuration(flags, "child-check"),
       sweepMs: readDuration(flags, "sweep-every"),

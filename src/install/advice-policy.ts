@@ -16,7 +16,10 @@ interface AdviceParts {
 }
 
 /** A policy that warns and never refuses, for one kind, and the binding that puts it to work. */
-export function advicePolicy(resource: CustomResource, parts: AdviceParts): readonly [KubeObject, KubeObject] {
+export function advicePolicy(
+  resource: CustomResource,
+  { variables, validations }: AdviceParts,
+): readonly [KubeObject, KubeObject] {
   const { group, version, plural } = resource;
   const metadata = { name: `advice.${plural}.${group}`, labels: OWNER_LABELS };
   return [
@@ -42,7 +45,8 @@ export function advicePolicy(resource: CustomResource, parts: AdviceParts): read
         matchConditions: [
           { name: "spec-is-new", expression: "request.operation == 'CREATE' || object.spec != oldObject.spec" },
         ],
-        ...parts,
+        ...(variables.length > 0 && { variables }),
+        validations,
       },
     },
     {

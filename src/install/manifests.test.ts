@@ -115,6 +115,9 @@ test("what several controllers need is granted once, and advice is given for the
     "advice.servicecredentialbindings.cloudfoundry.crossplane.io",
     "advice.rotatingcredentialbindings.cloudfoundry.crossplane.io",
     "advice.rotatingresources.keyturn.dev",
+    "advice.clusterbind9providers.bindy.firestoned.io",
+    "advice.bind9clusters.bindy.firestoned.io",
+    "advice.bind9instances.bindy.firestoned.io",
   ]);
 });
 

@@ -2,6 +2,7 @@ import { definitionOf, OWNER_LABELS } from "../api/custom-resource.ts";
 import { InvalidValue } from "../base/errors.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { admissionPolicies } from "./admission-policies.ts";
+import { bindAdvicePolicies } from "./bind-advice.ts";
 import { operatorDeployment } from "./deployment.ts";
 import { controllerNeeds, ownRules, type PolicyRule, sharedRules } from "./permissions.ts";
 
@@ -27,6 +28,7 @@ export function manifests({ namespace, image, controllers }: ManifestOptions): r
   return [
     ...kinds.map(definitionOf),
     ...admissionPolicies(kinds),
+    ...bindAdvicePolicies(kinds),
     namespaceFor(namespace),
     { apiVersion: "v1", kind: "ServiceAccount", metadata: own },
     ...grant(

@@ -1,9 +1,13 @@
+import { bind9Cluster } from "../api/bind/bind9-cluster.ts";
+import { bind9Instance } from "../api/bind/bind9-instance.ts";
+import { clusterBind9Provider } from "../api/bind/cluster-bind9-provider.ts";
 import { providerConfig as btpConfig } from "../api/btp/provider-config.ts";
 import { serviceBinding } from "../api/btp/service-binding.ts";
 import { providerConfig as cloudFoundryConfig } from "../api/cloudfoundry/provider-config.ts";
 import { rotatingCredentialBinding } from "../api/cloudfoundry/rotating-credential-binding.ts";
 import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential-binding.ts";
 import type { CustomResource } from "../api/custom-resource.ts";
+import { rndcKey } from "../api/keyturn/rndc-key.ts";
 import { rotatingResource } from "../api/keyturn/rotating-resource.ts";
 import { rotationClass } from "../api/keyturn/rotation-class.ts";
 
@@ -81,6 +85,32 @@ const rotatingResources: ControllerNeeds = {
   rules: [...managed(rotatingResource), rule(rotationClass.group, [rotationClass.plural], READ)],
 };
 
+/** What the three kinds for BIND look at, each for all of them: which key counts is said at any of these. */
+const bindReads: readonly PolicyRule[] = [
+  ...[clusterBind9Provider, bind9Cluster, bind9Instance].map(({ group, plural }) => rule(group, [plural], READ)),
+  rule(rndcKey.group, [rndcKey.plural], READ),
+  rule("apps", ["deployments"], READ),
+  rule("", ["configmaps", "services", "secrets"], READ),
+];
+
+const MAKE = ["create", "patch", "delete"];
+
+/** One that makes objects: its status is written, and what it makes is made, mended and taken away. */
+const bindMaker = (kind: CustomResource, made: readonly PolicyRule[]): ControllerNeeds => ({
+  kinds: [kind],
+  rules: [
+    ...bindReads,
+    rule(kind.group, [`${kind.plural}/status`], ["update"]),
+    rule(kind.group, [`${kind.plural}/finalizers`], ["update"]),
+    ...made,
+  ],
+});
+
+const bindKeys: ControllerNeeds = {
+  kinds: [rndcKey],
+  rules: [...managed(rndcKey), secrets, rule("", ["pods"], READ)],
+};
+
 /** Restarted by annotations on itself and on its pod template. */
 const restartable = (group: string, plurals: readonly string[]): PolicyRule => rule(group, plurals, [...READ, "patch"]);
 
@@ -105,6 +135,27 @@ export const controllerNeeds: ReadonlyMap<string, ControllerNeeds> = new Map([
   ["cloudfoundry", cloudFoundry],
   ["cloudfoundry-rotating", cloudFoundryRotating],
   ["rotating-resource", rotatingResources],
+  ["bind9-provider", bindMaker(clusterBind9Provider, [rule(bind9Cluster.group, [bind9Cluster.plural], MAKE)])],
+  [
+    "bind9-cluster",
+    bindMaker(bind9Cluster, [
+      rule(bind9Instance.group, [bind9Instance.plural], MAKE),
+      rule(rndcKey.group, [rndcKey.plural], MAKE),
+      rule("", ["secrets"], MAKE),
+    ]),
+  ],
+  [
+    "bind9-instance",
+    bindMaker(bind9Instance, [
+      rule(rndcKey.group, [rndcKey.plural], MAKE),
+      rule("apps", ["deployments"], MAKE),
+      rule("", ["configmaps", "services"], MAKE),
+      rule("", ["secrets"], MAKE),
+      // Asked whether they accept the keys of a Secret that somebody else looks after.
+      rule("", ["pods"], ["list"]),
+    ]),
+  ],
+  ["bind9-keys", bindKeys],
   ["restart", restarts],
 ]);
 

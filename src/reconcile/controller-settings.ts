@@ -22,6 +22,8 @@ export interface ControllerSettings {
   readonly isSkewed: () => boolean;
   /** Rotating faster than this is refused. */
   readonly minFrequencyMs: number;
+  /** A `rotateAfter` of an RNDC key that is shorter than this is refused. */
+  readonly minRotateAfterMs: number;
   /** How often each resource is compared with what is outside, though nothing asks for it. */
   readonly driftCheckMs: number;
   /** How often children that nobody may watch are looked at. */

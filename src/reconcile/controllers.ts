@@ -1,4 +1,6 @@
 import type { Controller } from "../runtime/controller.ts";
+import { bindControllers } from "./bind/bind-controllers.ts";
+import { createRndcKeyController, RNDC_KEYS } from "./bind/rndc-key-controller.ts";
 import { createBtpFamily } from "./btp/btp-family.ts";
 import { createCloudFoundryFamily } from "./cloudfoundry/cloud-foundry-family.ts";
 import { createRotatingCredentialBindingFamily } from "./cloudfoundry/rotating-credential-binding-family.ts";
@@ -24,5 +26,7 @@ export const controllers: readonly ControllerFactory[] = [
     create: (settings) => createParentController(createRotatingCredentialBindingFamily(settings), settings),
   },
   { name: ROTATING_RESOURCE, create: createRotatingResourceController },
+  ...bindControllers,
+  { name: RNDC_KEYS, create: (settings) => createRndcKeyController(settings) },
   { name: RESTART, create: createRestartController },
 ];

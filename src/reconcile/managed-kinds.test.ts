@@ -30,6 +30,16 @@ const SPECS: Readonly<Record<string, { readonly field: string; readonly specOf: 
       writeConnectionSecretToRef: { name: "tls" },
     }),
   },
+  RndcKey: {
+    field: "spec.rotation",
+    specOf: (rotation) => ({
+      rotation,
+      secret: { name: "web-rndc" },
+      keyName: "web",
+      strategy: "Overlap",
+      instances: ["web"],
+    }),
+  },
 };
 
 function objectOf({ type }: ManagedKind, rotation: object, annotations: Readonly<Record<string, string>>): KubeObject {

@@ -1,3 +1,4 @@
+import { createRndcKeyKind } from "./bind/rndc-key-kind.ts";
 import { createServiceBindingKind } from "./btp/service-binding-kind.ts";
 import { createRotatingCredentialBindingKind } from "./cloudfoundry/rotating-credential-binding-kind.ts";
 import { createServiceCredentialBindingKind } from "./cloudfoundry/service-credential-binding-kind.ts";
@@ -13,4 +14,5 @@ export const managedKinds: readonly ManagedKind[] = [
   createServiceCredentialBindingKind({ minFrequencyMs: 0 }),
   createRotatingCredentialBindingKind({ minFrequencyMs: 0 }),
   createRotatingResourceKind({ minFrequencyMs: 0 }),
+  createRndcKeyKind({ minFrequencyMs: 0 }),
 ];

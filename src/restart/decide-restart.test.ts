@@ -45,6 +45,15 @@ function summary(decision: RestartDecision): string {
 
 const ago = (...minutes: readonly number[]): readonly number[] => minutes.map((count) => NOW - count * MINUTE_MS);
 
+test("what is written down bears the version that it was read in, which alone is no reason to write", () => {
+  const versionIn = (sources: ReadonlyMap<SourceId, SourceState>): string | undefined => {
+    const decision = decideRestart({ ...SITUATION, sources });
+    return "state" in decision ? decision.state.sources.get(DB)?.version : summary(decision);
+  };
+  assert.equal(versionIn(only(source("2", { version: "8" }))), "8");
+  assert.equal(versionIn(only(source("1", { version: "8" }))), "settled UpToDate");
+});
+
 test("what is known of a source against what it is", () => {
   const under = (seed: number): string => digestOfValue(DB, "1", fingerprinterOf(seed));
   const rows: readonly (readonly [reason: string, known: string | undefined, now: SourceState, expected: string])[] = [

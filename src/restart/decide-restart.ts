@@ -77,10 +77,14 @@ function compare({ state, sources, now }: RestartSituation): Comparison {
     if (verdict === "changed") changed.push(source);
     if (verdict === "news") isNews = true;
     const applied = verdict === "same" ? known : { digest: current.digest ?? ABSENT, since: clamped(current, now) };
-    if (applied !== undefined) next.set(source, applied);
+    if (applied !== undefined) next.set(source, seenIn(applied, current));
   }
   return { changed: changed.sort(), isNews, sources: next };
 }
+
+/** What stands there only counts for the version that it was read in, and that goes with the next write. */
+const seenIn = (applied: AppliedSource, { version }: SourceState): AppliedSource =>
+  version === undefined || version === applied.version ? applied : { ...applied, version };
 
 function judge(known: AppliedSource | undefined, current: SourceState): "same" | "changed" | "news" {
   // That a source goes does not change what runs, and one that pods need says something only when it comes.

@@ -27,6 +27,8 @@ export interface SourceState {
   readonly publishedAt: number;
   /** Pods start without it: that it is not there is worth knowing. */
   readonly isOptional: boolean;
+  /** The resourceVersion that it was read in; undefined where it is not one object (a class), or not there. */
+  readonly version?: string | undefined;
   /** Pods have started with it: where it differs from what is known it is adopted, never rolled out. */
   readonly isRunning?: boolean;
 }
@@ -37,6 +39,8 @@ export interface AppliedSource {
   readonly digest: string;
   /** When the source came to be that. */
   readonly since: number;
+  /** A resourceVersion in which it was that: while it still has it, there is nothing to read. */
+  readonly version?: string | undefined;
 }
 
 /** What is remembered of a workload, on the workload itself. */

@@ -47,6 +47,14 @@ test("what the last restart was for is read back", () => {
   assert.deepEqual(readState(bearing(JSON.stringify({ ...fields, rolled: "soon", again: true }))), STATE);
 });
 
+test("the version that a digest was read in is read back", () => {
+  const sources = new Map<SourceId, AppliedSource>([
+    ["secret/db", { digest: digestOfValue("secret/db", "1"), since: NOW, version: "4711" }],
+    ["configmap/web", { digest: ABSENT, since: NOW }],
+  ]);
+  assert.deepEqual(readState(bearing(stateAnnotation({ ...STATE, sources }, "uid-1")))?.sources, sources);
+});
+
 test("restarts are read in the order of their dates, whoever mixed them up", () => {
   const { restarts: _, ...fields } = JSON.parse(TEXT);
   const restarts = ["2026-03-01T12:00:00Z", "2026-03-01T11:00:00Z"];

@@ -58,10 +58,10 @@ function readSources(value: unknown): ReadonlyMap<SourceId, AppliedSource> | und
   const sources = new Map<SourceId, AppliedSource>();
   for (const [source, applied] of Object.entries(value)) {
     if (!isSourceId(source) || !isRecord(applied)) return undefined;
-    const { digest, since } = applied;
+    const { digest, since, version } = applied;
     const at = parseInstant(since);
     if (typeof digest !== "string" || !isDigest(digest) || at === undefined) return undefined;
-    sources.set(source, { digest, since: at });
+    sources.set(source, { digest, since: at, ...(typeof version === "string" && { version }) });
   }
   return sources;
 }
@@ -73,7 +73,7 @@ export function stateAnnotation(state: RestartState, uid: string): string {
   const text = JSON.stringify({
     uid,
     sources: Object.fromEntries(
-      applied.map(([source, { digest, since }]) => [source, { digest, since: formatInstant(since) }]),
+      applied.map(([source, { since, ...rest }]) => [source, { ...rest, since: formatInstant(since) }]),
     ),
     restarts: restartedAt.map(formatInstant),
     ...(isStopped ? { stopped: true } : {}),

@@ -106,6 +106,10 @@ function valuesOf(tags: string): ReadonlyMap<string, string> {
   return values;
 }
 
+/** Whether it was made of everything that is in a source, with this very key. */
+export const isWholeDigest = (digest: string, { keyId }: Pick<Fingerprinter, "keyId">): boolean =>
+  digest.startsWith(`a.${keyId}.`);
+
 /** Whether it can be a digest at all: state is text that anybody may have edited. */
 export const isDigest = (text: string): boolean =>
   text === ABSENT || /^(?:a\.[0-9a-f]{1,16}\.[-\w]{22}|t\.[0-9a-f]{1,16}\.(?:[-\w]{16})*)$/.test(text);

@@ -52,8 +52,9 @@ export class ControllerUnit {
     this.#options = options;
     const logger = options.logger.with({ controller: controller.name });
     this.#logger = logger;
-    const { laneOf } = controller;
-    const lanes = laneOf && { laneOf, laneWidth: options.workers };
+    const { laneOf, laneWidth = options.workers } = controller;
+    const width = Math.min(laneWidth, options.workers);
+    const lanes = laneOf && { laneOf, laneWidth: width };
     this.#queue = new WorkQueue({ clock, random, observer: observers.queue, ...lanes });
     this.#dueTimes = new DueTimes({ clock, logger, onDue: (key) => this.#queue.add(key, "person") });
     this.#watched = controller.watches.map((watch) => this.#follow(watch));

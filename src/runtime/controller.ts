@@ -18,6 +18,8 @@ export interface Controller {
    * waiting. All the same to a controller that waits for nobody but the API server.
    */
   readonly laneOf?: (key: string) => string;
+  /** How many keys of one lane are worked on at a time, where that is fewer than whoever runs the operator allows. */
+  readonly laneWidth?: number;
   /** Called once, when the caches exist. */
   readonly createReconcile: (context: ControllerContext) => Reconcile;
 }
@@ -31,6 +33,8 @@ export interface Source<R = unknown> {
   record(object: KubeObject): R | undefined;
   /** The values under which records can be found, by the name of the index. */
   readonly indexes?: Readonly<Record<string, SourceIndexer<R>>>;
+  /** Those for whose sake it is looked at: while nothing is in any of them, it is not watched at all. */
+  readonly sakes?: readonly Source[];
 }
 
 /** What a source is to one controller. */

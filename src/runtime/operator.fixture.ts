@@ -154,6 +154,8 @@ export interface StartOptions {
   readonly plan?: FaultPlan;
   /** Gadgets only save time. */
   readonly areGadgetsHints?: boolean;
+  /** Gadgets are looked at for the sake of widgets. */
+  readonly areGadgetsForWidgets?: boolean;
 }
 
 /** An operator with one controller that watches widgets and gadgets and notes which keys it was given. */
@@ -205,9 +207,11 @@ export async function startOperator(cluster: Cluster, options: StartOptions = {}
 }
 
 function noting(reconciled: string[], options: StartOptions): Controller {
+  const { source } = gadgetWatch;
+  const sakes = options.areGadgetsForWidgets === true ? { source: { ...source, sakes: [widgetWatch.source] } } : {};
   return {
     name: "test",
-    watches: [widgetWatch, { ...gadgetWatch, isHint: options.areGadgetsHints === true }],
+    watches: [widgetWatch, { ...gadgetWatch, isHint: options.areGadgetsHints === true, ...sakes }],
     createReconcile: ({ cacheOf }) => {
       const cache = cacheOf(widgetWatch);
       return async (key, signal) => {

@@ -74,6 +74,29 @@ describe("kinds that come and go", () => {
     await running.stop();
   });
 
+  test("what is looked at for the sake of others is not asked for before there are any, and then before any work", async () => {
+    const cluster = startCluster();
+    for (const type of [widgets, gadgets]) await cluster.install(type);
+    await cluster.put(gadgets, "bolt");
+    const running = await startOperator(cluster, { areGadgetsForWidgets: true });
+    await running.operator.synced();
+    await cluster.clock.advance(HOUR);
+    assert.equal(isReady(running), true, reasons(running));
+    assert.match(reasons(running), /Gadget.*: nobody needs it yet/);
+    const asked = (): number => running.faults.requests.filter((line) => line.includes("/gadgets")).length;
+    assert.equal(asked(), 0);
+    running.faults.plan = refuse(/gadgets/, 503, "ServiceUnavailable");
+    await cluster.put(widgets, "one");
+    await cluster.clock.advance(5_000);
+    assert.deepEqual(running.reconciled, [], "nothing is decided on what is incomplete");
+    assert.equal(isReady(running), false);
+    running.faults.plan = () => undefined;
+    await cluster.clock.advance(MINUTE);
+    assert.deepEqual(running.reconciled, ["one"]);
+    assert.match(reasons(running), /Gadget.*: 1 objects/);
+    await running.stop();
+  });
+
   test("without the right to see CRDs it takes longer, and nothing waits for it", async () => {
     const cluster = startCluster();
     const plan = refuse(/customresourcedefinitions/, 403, "Forbidden");

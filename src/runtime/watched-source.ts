@@ -29,11 +29,20 @@ export class WatchedSource {
   readonly #listWatch: ListWatch;
   readonly #controllers: string[] = [];
   readonly #listeners: Listener[] = [];
+  /** None: watched from the start. */
+  readonly #sakes: readonly WatchedSource[];
+  readonly #dependents: WatchedSource[] = [];
+  readonly #needed = Promise.withResolvers<void>();
+  #isNeeded: boolean;
   #labels: WatchLabels | undefined;
   #isSynced = false;
 
-  constructor(source: Source, { kube, clock, random, logger, onWatchChanged, observe }: WatchedSourceOptions) {
+  constructor(source: Source, options: WatchedSourceOptions, sakes: readonly WatchedSource[] = []) {
+    const { kube, clock, random, logger, onWatchChanged, observe } = options;
     this.source = source;
+    this.#sakes = sakes;
+    this.#isNeeded = sakes.length === 0;
+    for (const sake of sakes) sake.#dependents.push(this);
     this.cache = new ResourceCache<unknown>(source.indexes && { indexes: source.indexes });
     const kind = describeType(source.type);
     const observer = observe({
@@ -52,6 +61,8 @@ export class WatchedSource {
       ...(source.metadataOnly && { metadataOnly: true }),
       onDelta: (delta) => {
         observer.event(delta.type);
+        // Before anybody hears of it: nobody may decide on what this makes incomplete.
+        for (const dependent of this.#dependents) dependent.#need();
         for (const listener of this.#listeners) listener(delta, this.#isSynced);
       },
       onSynced: () => {
@@ -79,14 +90,21 @@ export class WatchedSource {
     this.#labels = undefined;
   }
 
-  /** It knows the state of the world, or knows that its kind is not served. */
+  /** It knows the state of the world, or knows that its kind is not served, or that nobody needs it. */
   isReady(): boolean {
-    return this.#listWatch.state().ready;
+    return this.#isNeeded ? this.#listWatch.state().ready : this.#sakes.every((sake) => sake.isReady());
   }
 
-  /** Keeps the cache up with the server until the signal aborts. */
-  run(signal: AbortSignal): Promise<void> {
-    return this.#listWatch.run(signal);
+  /** Keeps the cache up with the server, once somebody needs it, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener("abort", () => this.#needed.resolve(), { once: true });
+    if (!this.#isNeeded) await this.#needed.promise;
+    await this.#listWatch.run(signal);
+  }
+
+  #need(): void {
+    this.#isNeeded = true;
+    this.#needed.resolve();
   }
 
   /** The kind of this CRD (`plural.group`) may have come into being. */
@@ -104,6 +122,7 @@ export class WatchedSource {
   state(): HealthState {
     const { synced, served, stale, objects, trouble } = this.#listWatch.state();
     const why = trouble === undefined ? "" : ` (${trouble})`;
+    if (!this.#isNeeded) return { ready: this.isReady(), reason: "nobody needs it yet" };
     if (served && !synced) return { ready: false, reason: `the first list is not complete${why}` };
     if (stale) return { ready: false, reason: `no sign of life from the server${why}` };
     if (!served) return { ready: true, reason: "the kind is not installed; it is picked up when it appears" };
@@ -131,9 +150,12 @@ export class WatchedSources {
   }
 
   of(source: Source): WatchedSource {
-    const known = this.#sources.get(source) ?? new WatchedSource(source, this.#options);
-    this.#sources.set(source, known);
-    return known;
+    const known = this.#sources.get(source);
+    if (known) return known;
+    const sakes = (source.sakes ?? []).map((sake) => this.of(sake));
+    const added = new WatchedSource(source, this.#options, sakes);
+    this.#sources.set(source, added);
+    return added;
   }
 
   all(): readonly WatchedSource[] {

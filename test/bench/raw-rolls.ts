@@ -6,7 +6,7 @@ import { rollPatch } from "../../src/restart/restart-patch.ts";
 import { deploymentType, kindOf } from "../../src/restart/workload-kinds.ts";
 import { SHARED } from "./many-workloads.ts";
 
-/** As many at a time as the operator works on in one namespace. */
+/** As many at a time as a client would send that wants to be done soon. */
 export const WIDTH = 32;
 
 /** The very write by which the operator restarts a Deployment, sent by a plain client that does nothing else. */

@@ -6,7 +6,8 @@ import { Redacted } from "../../src/base/redacted.ts";
 import { EMPTY_RING, findKey, type KeyRing } from "../../src/bind/key-ring.ts";
 import { createBindConnection } from "../../src/providers/bind/bind-connection.ts";
 import type { RingStore } from "../../src/providers/bind/ports.ts";
-import type { Connection, Marks } from "../../src/providers/contract.ts";
+import { marks, PLACE } from "../../src/providers/bind/ring-marks.fixture.ts";
+import type { Connection } from "../../src/providers/contract.ts";
 import { RndcRefused } from "../../src/rndc/errors.ts";
 import type { RndcKey } from "../../src/rndc/key.ts";
 import { command, HOST, type NamedPlace, type NamedStage, newPlace, untilUp } from "../rndc/named-stage.ts";
@@ -14,14 +15,6 @@ import { findProgram, NO_BIND, realNamed, standIn } from "../rndc/stages.ts";
 import { mountConfig, mountRing } from "./ring-folder.ts";
 
 const { signal } = new AbortController();
-const PLACE = "default/web-ring";
-const marks = (sequence: number): Marks => ({
-  clusterId: "c",
-  ownerUid: "u",
-  ownerKind: "RndcKey",
-  ownerName: "web",
-  sequence,
-});
 
 /** A ring in memory, and in the folders of servers as far as their mounts follow. */
 class FolderRing implements RingStore {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { sortedJson } from "../../src/base/sorted-json.ts";
 import { inlineSecret, keyFile } from "../../src/bind/bind-objects.fixture.ts";
 import { APPLIED } from "../../src/reconcile/bind/difference.ts";
+import { deathPoints } from "../support/kill-points.ts";
 import { BindWorld, type Kind, kinds } from "./bind-world.ts";
 
 const SETTLE_MS = 6_000;
@@ -102,9 +103,7 @@ for (const story of stories) {
   test(`${story.title}: a process that dies at any write is followed by one that comes to the same end`, async () => {
     const undisturbed = await told(story, -1);
     assert.ok(undisturbed.writes > 15, `${undisturbed.writes} writes`);
-    for (let at = 0; at < undisturbed.writes; at++) {
-      // By turns: what a death after one write leaves is what one before the next finds, but for what was in memory.
-      const when = at % 2 === 0 ? "before" : "after";
+    for (const { at, when } of deathPoints(undisturbed.writes)) {
       const { picture: seen } = await told(story, at, when);
       const strange = seen.filter((line) => !undisturbed.picture.includes(line));
       assert.deepEqual([seen.length, ...strange], [undisturbed.picture.length], `killed ${when} write ${at + 1}`);

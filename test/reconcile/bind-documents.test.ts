@@ -15,6 +15,7 @@ const folder = join(import.meta.dirname, "..", "bind");
 function expectation({ data, ...object }: KubeObject): KubeObject {
   const { ownerReferences = [], ...metadata } = object.metadata;
   const owners = ownerReferences.map(({ uid: _, ...owner }) => owner);
+  // What is compared need not be whole.
   const named = { ...metadata, ownerReferences: owners } as unknown as KubeObject["metadata"];
   return { ...object, metadata: named, ...(object.kind !== "Secret" && data !== undefined && { data }) };
 }

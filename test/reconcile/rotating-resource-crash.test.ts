@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { rotatingResource } from "../../src/api/keyturn/rotating-resource.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { deathPoints } from "../support/kill-points.ts";
 import { GenericWorld, NAMESPACE } from "./rotating-resource-world.ts";
 
 const MINUTE_MS = 60_000;
@@ -43,34 +44,30 @@ async function countWrites(): Promise<number> {
 test("a process that dies at any write leaves nothing behind that the next one does not see to", async () => {
   const writes = await countWrites();
   assert.ok(writes > 12, `${writes} writes`);
-  for (let at = 0; at < writes; at++) {
-    for (const when of ["before", "after"] as const) {
-      const world = await GenericWorld.begin();
-      let count = 0;
-      world.operator.killBy(() => (count++ === at ? when : undefined));
-      await live(world);
-      await assertTidy(world, `killed ${when} write ${at + 1}`);
-      await world.stop();
-    }
+  for (const { at, when } of deathPoints(writes)) {
+    const world = await GenericWorld.begin();
+    let count = 0;
+    world.operator.killBy(() => (count++ === at ? when : undefined));
+    await live(world);
+    await assertTidy(world, `killed ${when} write ${at + 1}`);
+    await world.stop();
   }
 });
 
 test("a process that dies while a resource goes leaves nothing behind", async () => {
-  for (let at = 0; at < 4; at++) {
-    for (const when of ["before", "after"] as const) {
-      const world = await GenericWorld.begin();
-      await world.create("web");
-      await world.pass(5_000);
-      let count = 0;
-      world.operator.killBy(() => (count++ === at ? when : undefined));
-      await world.kube.delete(rotatingResource, { namespace: NAMESPACE, name: "web" });
-      await world.pass(10_000);
-      if (world.operator.isDead) world.begunAnew();
-      await world.pass(20_000);
-      assert.deepEqual(await world.children(), [], `killed ${when} write ${at + 1}`);
-      assert.deepEqual(await world.secretNames(), [], `killed ${when} write ${at + 1}`);
-      await world.stop();
-    }
+  for (const { at, when } of deathPoints(4)) {
+    const world = await GenericWorld.begin();
+    await world.create("web");
+    await world.pass(5_000);
+    let count = 0;
+    world.operator.killBy(() => (count++ === at ? when : undefined));
+    await world.kube.delete(rotatingResource, { namespace: NAMESPACE, name: "web" });
+    await world.pass(10_000);
+    if (world.operator.isDead) world.begunAnew();
+    await world.pass(20_000);
+    assert.deepEqual(await world.children(), [], `killed ${when} write ${at + 1}`);
+    assert.deepEqual(await world.secretNames(), [], `killed ${when} write ${at + 1}`);
+    await world.stop();
   }
 });
 

@@ -65,6 +65,7 @@ export class WorldOperator {
       metrics: new RotationMetrics({ registry, clock, perObject: true }),
       isSkewed: () => false,
       minFrequencyMs: 60_000,
+      minRotateAfterMs: 60_000,
       driftCheckMs: NEVER_MS,
       sweepMs: NEVER_MS,
       settleMs: 10_000,

@@ -10,6 +10,27 @@ const UNCAPPED = { maxRollouts: 0, maxRolloutsPerNamespace: 0 };
 
 /** What others in the field do badly, with the outcome that there should be. */
 export const fieldStories: readonly Story<ClockedStage>[] = [
+  clockedStory(
+    "an operator that starts reads what has changed while there was none, and nothing else",
+    async (stage) => {
+      const shop = new Shop(stage);
+      const names = Array.from({ length: 8 }, (_, index) => `app-${index}`);
+      for (const name of names) await shop.secret(name, { password: "one" });
+      for (const name of names) await shop.workload(name, { replicas: 0, pod: podSpec(secretVolume(name)) });
+      await stage.calm();
+      const reads = (): number => stage.traffic().filter((request) => request === "GET secrets").length;
+      await stage.restartOperator();
+      await stage.calm();
+      const own = reads();
+      assert.ok(own < names.length, `${own} reads of Secrets although none has changed`);
+      await stage.stopOperator();
+      await shop.secret("app-3", { password: "two" });
+      await stage.startOperator();
+      await stage.calm();
+      for (const name of names) assert.equal(await shop.rolls(name), name === "app-3" ? 1 : 0, name);
+      assert.equal(reads() - own, 2, "what has changed is read when it is found, and when it has been quiet");
+    },
+  ),
   ...([1, 10, 50, 200] as const).map((count) =>
     clockedStory(
       `one Secret, ${count} Deployments: each restarted once, for few reads of the Secret`,

@@ -32,6 +32,7 @@ export class TestOperator {
       http: { send: () => Promise.reject(new Error("nothing is outside")) },
       isSkewed: () => false,
       minFrequencyMs: NEVER_MS,
+      minRotateAfterMs: NEVER_MS,
       driftCheckMs: NEVER_MS,
       sweepMs: NEVER_MS,
       settleMs: NEVER_MS,

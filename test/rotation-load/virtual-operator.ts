@@ -71,6 +71,7 @@ export class VirtualOperator {
           http: this.#recorded(),
           isSkewed: () => false,
           minFrequencyMs: 1000,
+          minRotateAfterMs: 1000,
           driftCheckMs,
           sweepMs: 1_000_000 * HOUR_MS,
           settleMs: 300_000,

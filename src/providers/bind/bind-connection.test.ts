@@ -6,21 +6,14 @@ import { Redacted } from "../../base/redacted.ts";
 import { EMPTY_RING, type KeyRing } from "../../bind/key-ring.ts";
 import { RndcRefused, RndcUnreachable } from "../../rndc/errors.ts";
 import { generateRndcKey } from "../../rndc/key.ts";
-import type { Connection, Created, Marks } from "../contract.ts";
+import type { Connection, Created } from "../contract.ts";
 import { ProviderError } from "../provider-error.ts";
 import { type BindConnectionOptions, createBindConnection } from "./bind-connection.ts";
 import type { RingStore } from "./ports.ts";
+import { marks, PLACE } from "./ring-marks.fixture.ts";
 
 /** What the connection owes beyond the conformance suite of providers, which `test/providers/bind.test.ts` runs. */
 const { signal } = new AbortController();
-const PLACE = "default/web-ring";
-const marks = (sequence: number): Marks => ({
-  clusterId: "c",
-  ownerUid: "u",
-  ownerKind: "RndcKey",
-  ownerName: "web",
-  sequence,
-});
 
 class MemoryRing implements RingStore {
   ring: KeyRing = EMPTY_RING;

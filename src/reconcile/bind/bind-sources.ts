@@ -109,21 +109,27 @@ function secretRecord({ metadata }: KubeObject): SecretRecord {
   return { owners, maker: controller && `${controller.kind}/${controller.name}` };
 }
 
+const providers = whole(clusterBind9Provider);
+const clusters = whole(bind9Cluster, {
+  indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ""] },
+});
+const instances = whole(bind9Instance, {
+  indexes: {
+    cluster: (instance) => [clusterKeyOf(instance)],
+    deployment: (instance) => [deploymentRefOf(instance) ?? ""],
+  },
+});
+/** Where there is no BIND, nothing of it is looked at. */
+const sakes: readonly Source[] = [providers, clusters, instances];
+
 export const bindSources = {
-  providers: whole(clusterBind9Provider),
-  clusters: whole(bind9Cluster, {
-    indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ""] },
-  }),
-  instances: whole(bind9Instance, {
-    indexes: {
-      cluster: (instance) => [clusterKeyOf(instance)],
-      deployment: (instance) => [deploymentRefOf(instance) ?? ""],
-    },
-  }),
+  providers,
+  clusters,
+  instances,
   rndcKeys: whole(rndcKey),
-  configMaps: whole(configMapType, { selection: MADE_BY_US }),
-  services: whole(serviceType, { selection: MADE_BY_US }),
-  deployments: { type: deploymentType, record: deploymentRecord } satisfies Source<DeploymentRecord>,
+  configMaps: whole(configMapType, { selection: MADE_BY_US, sakes }),
+  services: whole(serviceType, { selection: MADE_BY_US, sakes }),
+  deployments: { type: deploymentType, record: deploymentRecord, sakes } satisfies Source<DeploymentRecord>,
   secrets: {
     type: secretType,
     metadataOnly: true,
@@ -131,5 +137,6 @@ export const bindSources = {
     selection: { fieldSelector: "type!=helm.sh/release.v1" },
     record: secretRecord,
     indexes: { owner: ({ owners }) => owners },
+    sakes,
   } satisfies Source<SecretRecord>,
 } as const;

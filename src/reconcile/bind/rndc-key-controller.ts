@@ -14,7 +14,7 @@ import { RndcKeySource } from "./rndc-key-source.ts";
 import { RndcKeyTroubles } from "./rndc-key-troubles.ts";
 import { RndcKeyCaches, ringWatch, rndcKeyWatch, serverWatch } from "./rndc-key-watches.ts";
 
-const RNDC_KEYS = "bind9-keys";
+export const RNDC_KEYS = "bind9-keys";
 
 /** The way to named, where it is another than the control protocol over TCP. */
 export interface RndcKeyPorts {
@@ -33,8 +33,8 @@ export function createRndcKeyController(settings: ControllerSettings, ports: Rnd
   let caches: RndcKeyCaches | undefined;
   const resources = rndcKeyWatch(kind);
   const published = publishedWatch(kind);
-  const rings = ringWatch(kind);
-  const servers = serverWatch((instance) => caches?.usersOf(instance) ?? []);
+  const rings = ringWatch(kind, resources.source);
+  const servers = serverWatch(resources.source, (instance) => caches?.usersOf(instance) ?? []);
   const workloads = new WorkloadWatches(settings.knowledge);
   return {
     name: RNDC_KEYS,

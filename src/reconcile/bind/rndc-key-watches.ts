@@ -3,7 +3,7 @@ import { type KubeObject, keyOf } from "../../kube/objects.ts";
 import type { ResourceCache } from "../../kube/resource-cache.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { podType } from "../../restart/workload-kinds.ts";
-import type { Watch } from "../../runtime/controller.ts";
+import type { Source, Watch } from "../../runtime/controller.ts";
 import { addressOf, ManagedCaches } from "../managed/managed-caches.ts";
 import type { ManagedKind } from "../managed/managed-kind.ts";
 import {
@@ -55,8 +55,10 @@ function usesOf({ metadata, spec }: KubeObject): Pick<RndcKeyRecord, "instances"
   };
 }
 
-export const ringWatch = ({ type }: ManagedKind): Watch<RingRecord> => ({
+/** `keys` are those for whose sake rings and servers are looked at. */
+export const ringWatch = ({ type }: ManagedKind, keys: Source): Watch<RingRecord> => ({
   source: {
+    sakes: [keys],
     type: secretType,
     selection: { labelSelector: RING_LABEL },
     metadataOnly: true,
@@ -66,8 +68,9 @@ export const ringWatch = ({ type }: ManagedKind): Watch<RingRecord> => ({
   keysOf: (delta) => [...new Set(recordsOf(delta).flat())],
 });
 
-export const serverWatch = (usersOf: (instance: string) => readonly string[]): Watch<ServerRecord> => ({
+export const serverWatch = (keys: Source, usersOf: (instance: string) => readonly string[]): Watch<ServerRecord> => ({
   source: {
+    sakes: [keys],
     type: podType,
     selection: { labelSelector: SERVERS_SELECTOR },
     record: ({ metadata, status }) => {

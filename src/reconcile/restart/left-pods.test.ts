@@ -39,6 +39,7 @@ function lookingAt(...pods: readonly KubeObject[]): { readonly leftPods: LeftPod
     lists++;
     return { items: pods };
   };
+  // Nothing but lists is asked of it.
   const kube = { list } as unknown as Kube;
   return { leftPods: new LeftPods({ kube, owners: new OwnerWalk(kube), beginsAgain: true }), lists: () => lists };
 }

@@ -27,6 +27,12 @@ import { isRolling, type WorkloadReader, type WorkloadRecord } from "./workload-
 
 export const RESTART = "restart";
 
+/**
+ * So many workloads of one namespace are written at a time. An API server on a few cores is busy with as many, and more
+ * would only make everybody else wait: a change elsewhere, and whoever is not us.
+ */
+const LANE_WIDTH = 8;
+
 /** What the watches ask while they are at work; there once the caches are. */
 interface Parts {
   readonly caches: RestartCaches;
@@ -58,6 +64,7 @@ export function createRestartController(settings: ControllerSettings): Controlle
       watches.namespaces,
     ],
     laneOf: (key) => readWorkloadKey(key).namespace,
+    laneWidth: LANE_WIDTH,
     createReconcile: (context) => {
       const { restart, restartMetrics } = settings;
       const caches = cachesOf(watches, sources.reader, context);

@@ -1,7 +1,7 @@
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import type { SourceId, SourceState } from "../../restart/model.ts";
 import type { SourceMarks } from "../../restart/opt-in.ts";
-import { classDigest, compareDigests, digestFor } from "../../restart/source-digests.ts";
+import { classDigest, compareDigests, digestFor, isWholeDigest } from "../../restart/source-digests.ts";
 import { partsOf } from "../../restart/source-id.ts";
 import type { ClassReader } from "./class-reader.ts";
 import type { RestartCaches, Workload } from "./restart-caches.ts";
@@ -45,10 +45,11 @@ export class SourceStates {
       const entry = caches.source(namespace, source);
       if (!optIn.counts(source, useOf(record, source), entry?.record ?? UNMARKED)) continue;
       const reading = entry && sources.known(namespace, source, entry.resourceVersion);
-      const isToBeRead = entry !== undefined && reading === undefined;
+      const written = entry && this.#asWrittenDown(record, source, entry.resourceVersion);
+      const isToBeRead = entry !== undefined && reading === undefined && written === undefined;
       const state = isClass(source) ? this.#cachedClass(record, source) : stateOf(record, source, reading);
       if (isToBeRead || state === undefined) return undefined;
-      states.set(source, state);
+      states.set(source, reading || !written ? state : written);
     }
     return states;
   }
@@ -97,6 +98,17 @@ export class SourceStates {
     return [...new Set([...uses.filter((use) => !use.isPullOnly).map(({ source }) => source), ...named])];
   }
 
+  /**
+   * A version of which the workload itself tells the digest need not be read again: so an operator that starts reads what
+   * has changed while there was none, and nothing else. Only of whole sources: which keys a digest covers, it does not say.
+   */
+  #asWrittenDown(record: WorkloadRecord, source: SourceId, version: string): SourceState | undefined {
+    const known = record.state?.sources.get(source);
+    if (known === undefined || known.version !== version || useOf(record, source)?.keys !== undefined) return undefined;
+    if (!isWholeDigest(known.digest, this.#options.fingerprinter)) return undefined;
+    return { digest: known.digest, publishedAt: known.since, isOptional: isOptional(record, source), version };
+  }
+
   /** As long as all pods of the namespace agree with what is known there is nothing to find out. */
   #cachedClass(record: WorkloadRecord, source: SourceId): SourceState | undefined {
     const statuses = this.#options.caches.podStatusesOf(record.namespace, partsOf(source).name);
@@ -126,4 +138,5 @@ const stateOf = (record: WorkloadRecord, source: SourceId, reading: Reading | un
   digest: reading && digestFor(reading.digests, useOf(record, source)?.keys),
   publishedAt: reading?.publishedAt ?? 0,
   isOptional: isOptional(record, source),
+  version: reading?.resourceVersion,
 });

@@ -55,6 +55,7 @@ export function assembleRestarts(process: Process, surroundings: Surroundings, t
     http: process.http,
     isSkewed: () => process.isSkewed,
     minFrequencyMs: NEVER_MS,
+    minRotateAfterMs: NEVER_MS,
     driftCheckMs: NEVER_MS,
     childCheckMs: NEVER_MS,
     sweepMs: NEVER_MS,
