@@ -15,6 +15,7 @@ const beneath = [
   "rndc",
   "kube",
   "bind",
+  "korifi",
   "engine",
   "runtime",
   "providers",
@@ -76,6 +77,7 @@ module.exports = {
     // Of ours only the protocol of BIND, which both sides write in the same way.
     layer("sandbox", ["base", "rndc"], "stands in for systems that know nothing of us"),
     layer("bind", ["base", "api", "kube", "rndc"], "pure: what becomes of the settings of RNDC keys"),
+    layer("korifi", ["base", "api", "kube"], "pure: what applications see of service credentials"),
     layer("publish", ["base", "kube"], "writes Secrets"),
     layer("restart", ["base", "kube", "engine", "publish"], "pure: whom a change restarts, and when"),
     layer("report", ["base", "kube"], "conditions, events, metrics"),
@@ -88,6 +90,7 @@ module.exports = {
         "api",
         "rndc",
         "bind",
+        "korifi",
         "engine",
         "kube",
         "runtime",

@@ -7,7 +7,7 @@ export interface MissingPart {
 export async function missingParts(): Promise<readonly MissingPart[]> {
   return [
     {
-      what: "The same conformance, operator, rotation and restart suites on a real control plane (needs Go 1.26; builds once, about 5 minutes).",
+      what: "The same conformance, operator, rotation, restart and BIND suites on a real control plane (needs Go 1.26; builds once, about 5 minutes).",
       command: "npm run test:cluster",
     },
   ];

@@ -25,9 +25,11 @@ const suites: readonly Suite[] = [
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
   { name: "install", files: ["test/install/manifests.test.ts"] },
+  { name: "examples", files: ["test/examples/examples.test.ts"] },
   { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },
   { name: "rotation", files: rotationStories },
   { name: "restart", files: ["test/restart/restart.test.ts"] },
+  { name: "bind", files: globSync("test/bind-cluster/*.test.ts", { cwd: root }).sort() },
   // On the embedded server, at all points: `npm test` takes some.
   { name: "crash", files: globSync("test/reconcile/*-crash.test.ts", { cwd: root }).sort() },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },

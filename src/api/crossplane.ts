@@ -126,6 +126,7 @@ export function keyFields({ system, id, createdAt, retiredAt }: KeyNames): {
         since: instant("When it was intended."),
         [id]: text(`Its ${id === "guid" ? "GUID" : "ID"}, where that is known already.`),
         madeFrom: text("A keyed digest of what it is made from."),
+        reason: text("Why it was intended, in one CamelCase word."),
         fulfils: text("The value of the force annotation that it fulfils."),
       },
       { description: "The key that is being made." },
@@ -145,11 +146,29 @@ export function keyFields({ system, id, createdAt, retiredAt }: KeyNames): {
   };
 }
 
+/** No list of words here: no status is refused for what it tells of the past. */
+const history = list(
+  object({
+    keyId: text("ID of the key that was to be the next one."),
+    reason: text("Why it was intended, in one CamelCase word, such as RotationDue."),
+    startedAt: instant("Since when a next key was wanted."),
+    endedAt: instant("When this came of it."),
+    outcome: text(
+      "Succeeded: it became the active key. Abandoned: it was given up for another one. Ineffective: it had the credentials of the old key, which stayed.",
+    ),
+  }),
+  "What became of the last ten keys that were intended, the latest first.",
+);
+
 /** What stands in every status beside the keys. */
 export const rotationProgress: Readonly<Record<string, SchemaNode>> = {
   sequence: integer("Counts the keys that were ever intended."),
   lastForced: text("The last value of the force annotation that was fulfilled."),
   postponedUntil: instant("A rotation that changed nothing is not tried again before this."),
+  nextRotation: instant(
+    "When the next rotation begins if nobody holds it back: the active key is as old as the frequency says, and a window is open. Absent while a key is being made, and without a policy.",
+  ),
+  history,
 };
 
 export const conditions: SchemaNode = list(

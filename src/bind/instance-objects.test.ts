@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../kube/objects.ts";
 import { recordOf } from "../kube/record.ts";
+import { PACE_ANNOTATIONS, RESTART_FOR_ANNOTATION } from "../restart/annotations.ts";
 import { cluster, instance } from "./bind-objects.fixture.ts";
 import { fieldAt } from "./fields.ts";
 import { CONFIG_DIGEST, instanceObjects, podLabels } from "./instance-objects.ts";
@@ -78,7 +79,9 @@ test("Secrets are mounted as directories, read by the pod's group alone", () => 
 test("what changes when a key does is nowhere in the pod template", () => {
   assert.doesNotMatch(JSON.stringify(podSpec(made())), /secretKeyRef|envFrom/);
   assert.equal(at(made().Deployment, "metadata.annotations")?.["keyturn.dev/restartOnChange" as never], "false");
-  assert.equal(at(made({}, undefined, FILE).Deployment, "metadata.annotations"), undefined);
+  const restarted = at(made({}, undefined, FILE).Deployment, "metadata.annotations");
+  const marked = { [RESTART_FOR_ANNOTATION]: FILE.secretName, [PACE_ANNOTATIONS.quietPeriod]: "0s" };
+  assert.deepEqual(restarted, marked, "marked from the start");
 });
 
 test("another named.conf means other pods, the same means the same", () => {

@@ -77,8 +77,12 @@ function deployment(options: InstanceOptions, conf: string): KubeObject {
     kind: "Deployment",
     metadata: {
       ...metadataOf(instance),
-      // named is told of a new key while it runs, even where everything else is restarted for one.
-      ...(keys.kind === "ring" && { annotations: { "keyturn.dev/restartOnChange": "false" } }),
+      annotations:
+        keys.kind === "ring"
+          ? // named is told of a new key while it runs, even where everything else is restarted for one.
+            { "keyturn.dev/restartOnChange": "false" }
+          : // named reads its key when it starts, and until then nobody gets in: there is nothing to wait for.
+            { "keyturn.dev/restart-for": keys.secretName, "keyturn.dev/restart-quiet-period": "0s" },
     },
     spec: {
       replicas: typeof replicas === "number" ? replicas : 1,

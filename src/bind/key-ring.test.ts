@@ -135,6 +135,13 @@ const plain = ({ keys }: KeyRing): unknown =>
     secret: Buffer.from(key.secret.reveal()).toString("hex"),
   }));
 
+test("a ring is the same text before it is stored and after it was read, in whatever order its marks were", () => {
+  const reversed = Object.fromEntries(Object.entries(MARKS).reverse()) as unknown as typeof MARKS;
+  const ring = addKey(EMPTY_RING, { ...fresh("1"), marks: reversed });
+  const text = ringToJson(ring);
+  assert.equal(ringToJson(ringFromJson(text)).reveal(), text.reveal());
+});
+
 test("what is written is read again, to the millisecond and the bit", () => {
   fc.assert(
     fc.property(anyRing, (ring) => {

@@ -104,10 +104,20 @@ export const ringToJson = (ring: KeyRing): Redacted<string> =>
         secret: secretText(key).reveal(),
         createdAt: new Date(createdAt).toISOString(),
         phase,
-        ...(marks && { marks }),
+        ...(marks && { marks: inOrder(marks) }),
       })),
     }),
   );
+
+/** The same text for the same marks: one that differed from what is read back would be put right with a write. */
+const inOrder = ({ clusterId, ownerUid, ownerKind, ownerNamespace, ownerName, sequence }: RingMarks): RingMarks => ({
+  clusterId,
+  ownerUid,
+  ownerKind,
+  ...(ownerNamespace !== undefined && { ownerNamespace }),
+  ownerName,
+  sequence,
+});
 
 /** Throws `InvalidValue` for whatever `ringToJson` would not have written. */
 export function ringFromJson(text: Redacted<string>): KeyRing {
@@ -174,5 +184,5 @@ function marksOf(value: unknown, what: string): RingMarks | undefined {
   if (ownerNamespace !== undefined && !isText(ownerNamespace)) throw refuse();
   if (typeof sequence !== "number" || !Number.isSafeInteger(sequence) || sequence < 0) throw refuse();
   const place = ownerNamespace === undefined ? {} : { ownerNamespace };
-  return { clusterId, ownerUid, ownerKind, ...place, ownerName, sequence };
+  return inOrder({ clusterId, ownerUid, ownerKind, ...place, ownerName, sequence });
 }

@@ -1,9 +1,12 @@
+import { bind9Instance } from "../api/bind/bind9-instance.ts";
 import { UsageError } from "../base/errors.ts";
+import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import { managedKinds } from "../reconcile/managed-kinds.ts";
 import type { Command, ExitCode, Flags } from "./command.ts";
 import { complianceJson } from "./compliance/compliance-json.ts";
 import { complianceMarkdown } from "./compliance/compliance-markdown.ts";
 import { type ComplianceItem, type ComplianceReport, complianceItem } from "./compliance/compliance-report.ts";
+import { followedKeyItem } from "./compliance/followed-key.ts";
 import { readChoice, readDuration } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
 import { listSeen, type Unseen } from "./resources/list-all.ts";
@@ -14,7 +17,7 @@ export const complianceCommand: Command = {
   name: "compliance",
   summary: "Print evidence of rotation: every credential, its period, its last and next rotation, and exceptions.",
   description:
-    "An inventory of all kinds that Keyturn rotates, in all namespaces, as Markdown or JSON: what is overdue, and what is not\nrotated because it is frozen, paused, static or left to somebody else. Key material is never read.",
+    "An inventory of all kinds that Keyturn rotates, in all namespaces, as Markdown or JSON: what is overdue, and what is not\nrotated because it is frozen, paused, static or left to somebody else, a Secret that BIND servers follow included. Key material is never read.",
   words: { usage: "report", max: 1 },
   options: [
     { name: "output", short: "o", value: "FORMAT", description: "markdown or json.", default: "markdown" },
@@ -63,13 +66,19 @@ async function gather({ kube, flags, world }: ClusterCall, maxPeriodMs: number):
   const [namespace, labelSelector] = [flags.text("namespace"), flags.text("selector")];
   const unseen: Unseen[] = [];
   const items: ComplianceItem[] = [];
+  const seen = (type: ResourceType): Promise<readonly KubeObject[]> => {
+    const within = type.namespaced && namespace !== undefined ? { namespace } : {};
+    return listSeen(kube, type, { ...within, ...(labelSelector !== undefined && { labelSelector }) }, unseen);
+  };
   for (const kind of managedKinds) {
-    const within = kind.type.namespaced && namespace !== undefined ? { namespace } : {};
-    const selection = { ...within, ...(labelSelector !== undefined && { labelSelector }) };
-    for (const object of await listSeen(kube, kind.type, selection, unseen)) {
+    for (const object of await seen(kind.type)) {
       const item = complianceItem(managedResource(kind, object), { now, maxPeriodMs });
       if (namespace === undefined || homeOf(item) === namespace) items.push(item);
     }
+  }
+  for (const object of await seen(bind9Instance)) {
+    const item = followedKeyItem(object);
+    if (item) items.push(item);
   }
   return { at: now, maxPeriodMs, items: items.toSorted(byLabel), unseen };
 }

@@ -28,7 +28,7 @@ export const consumersCommand: Command = {
   ],
   run: async (flags, world) => {
     readChoice(flags, "output", FORMATS);
-    readSourceTarget(flags.words);
+    readSourceTarget(flags.words, flags.text("namespace"));
     return withCluster(flags, world, runConsumers);
   },
 };
@@ -37,9 +37,10 @@ const FORMATS = ["text", "wide", "json"] as const;
 
 export async function runConsumers({ kube, flags, namespace, world }: ClusterCall): Promise<ExitCode> {
   const format = readChoice(flags, "output", FORMATS);
-  const target = readSourceTarget(flags.words);
+  const said = flags.text("namespace");
+  const target = readSourceTarget(flags.words, said);
   const now = world.clock.now();
-  const within = target.namespace ?? flags.text("namespace") ?? namespace;
+  const within = target.namespace ?? said ?? namespace;
   const report = await reportConsumers(kube, { target, namespace: within, now });
   if (format === "json") world.stdout.write(`${JSON.stringify(consumersJson(report), null, 2)}\n`);
   else world.stdout.write(consumersText(report, { now, isWide: format === "wide", paint: createPaint(world) }));

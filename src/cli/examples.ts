@@ -1,3 +1,4 @@
+import { bind9Cluster } from "../api/bind/bind9-cluster.ts";
 import { serviceBinding } from "../api/btp/service-binding.ts";
 import { rotatingCredentialBinding } from "../api/cloudfoundry/rotating-credential-binding.ts";
 import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential-binding.ts";
@@ -7,8 +8,8 @@ import type { InstanceSettings as CloudFoundryInstance } from "../sandbox/cloud-
 import type { InstanceSettings } from "../sandbox/service-manager/switches.ts";
 
 /**
- * What `keyturn up` puts into a new cluster and its sandboxes, so that there is something to look at: bindings that rotate
- * every few seconds, for services that differ in what makes rotation hard. Pure data.
+ * What `keyturn up` puts into a new cluster and its sandboxes, so that there is something to look at: bindings and keys that
+ * rotate every few seconds, for services that differ in what makes rotation hard. Pure data.
  */
 export interface Manifest {
   readonly apiVersion: string;
@@ -105,6 +106,21 @@ export const exampleManifests: readonly Manifest[] = [
           ],
         },
       },
+    },
+  },
+];
+
+/** Two name servers, whose keys take turns. */
+export const nameServers: readonly Manifest[] = [
+  { apiVersion: "v1", kind: "Namespace", metadata: { name: "dns" } },
+  {
+    apiVersion: apiVersionOf(bind9Cluster),
+    kind: bind9Cluster.kind,
+    metadata: { name: "dns", namespace: "dns" },
+    spec: {
+      global: { rndcKeys: { autoRotate: true, rotateAfter: "1m", overlap: "15s", delay: "20s" } },
+      primary: { replicas: 1 },
+      secondary: { replicas: 1 },
     },
   },
 ];

@@ -1,4 +1,6 @@
+import type { Kube } from "../kube/port.ts";
 import type { Command, ExitCode } from "./command.ts";
+import { deletedKeyProblems } from "./consumers/deleted-keys.ts";
 import { explain, type Fact } from "./explain/explanation.ts";
 import { explanationJson } from "./explain/explanation-json.ts";
 import { lastFailure } from "./explain/last-failure.ts";
@@ -9,7 +11,10 @@ import { wrap } from "./print/wrap.ts";
 import { fetchResources, selectionsOf } from "./resources/fetch-resources.ts";
 import { lookAtChildren } from "./resources/look-at-children.ts";
 import { type ManagedResource, nameOf } from "./resources/managed-resource.ts";
+import type { Problem } from "./resources/problems.ts";
 import { namespaceOption, readOne } from "./resources/target-options.ts";
+import { withConsumers } from "./status/secret-consumers.ts";
+import { reportOf } from "./status/status-report.ts";
 
 export const explainCommand: Command = {
   name: "explain",
@@ -43,7 +48,8 @@ export async function runExplain(call: ClusterCall): Promise<ExitCode> {
     const failure = await lastFailure(kube, resource.object);
     const children = await lookAtChildren(kube, resource);
     const now = world.clock.now();
-    const facts = explain(resource, { now, lastFailure: failure, children });
+    const consumerProblems = await problemsOfConsumers(kube, resource, now);
+    const facts = explain(resource, { now, lastFailure: failure, children, consumerProblems });
     if (format === "json") {
       world.stdout.write(`${JSON.stringify(explanationJson(resource, facts, { now, children }), null, 2)}\n`);
       continue;
@@ -52,6 +58,12 @@ export async function runExplain(call: ClusterCall): Promise<ExitCode> {
     world.stdout.write(explanationText(resource, facts, { width, paint: createPaint(world) }));
   }
   return 0;
+}
+
+/** Whoever may not look at workloads is told nothing of them here: `keyturn status` says what could not be seen. */
+async function problemsOfConsumers(kube: Kube, resource: ManagedResource, now: number): Promise<readonly Problem[]> {
+  const { reports } = await withConsumers(kube, [reportOf(resource, now)], now);
+  return reports.flatMap(({ consumers = [] }) => deletedKeyProblems(resource, consumers));
 }
 
 function explanationText(

@@ -3,6 +3,7 @@ import type { FeedEvent, ObjectApi, WatchFeed } from "../embedded/object-api.ts"
 import type { Registry, ResourceDefinition } from "../embedded/registry.ts";
 import { type KubeObject, keyOf } from "../kube/objects.ts";
 import { markedSecret } from "../publish/secret-publisher.ts";
+import { RING_LABEL } from "../reconcile/bind/rndc-key-ring-store.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../reconcile/managed-kinds.ts";
 import { RESTART } from "../reconcile/restart/restart-controller.ts";
@@ -135,9 +136,10 @@ const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${keyOf(meta
 const publishedKeyIn = ({ kind, metadata }: KubeObject): string | undefined =>
   kind === "Secret" ? markedSecret(metadata).keyId : undefined;
 
-/** A Deployment says itself how far it is. */
+/** A Deployment says itself how far it is, and an RndcKey what becomes of the keys in its ring. */
 const isToldByItsOwner = ({ kind, metadata }: KubeObject): boolean =>
-  kind === "ReplicaSet" && controllerOf(metadata) !== undefined;
+  (kind === "ReplicaSet" && controllerOf(metadata) !== undefined) ||
+  (kind === "Secret" && metadata.labels?.[RING_LABEL] !== undefined);
 
 /** As they are kept: in the older of the two ways to write them. */
 interface EventFields extends KubeObject {

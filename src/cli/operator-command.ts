@@ -1,5 +1,4 @@
 import { setFlagsFromString } from "node:v8";
-import { UsageError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { ClockSkew } from "../kube/clock-skew.ts";
 import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../runtime/http-endpoints.ts";
@@ -17,6 +16,8 @@ import {
   readControllers,
   readLogger,
 } from "./operator-options.ts";
+import { objectName, ownNamespace, SYSTEM_NAMESPACE } from "./own-namespace.ts";
+import { restartHints } from "./restart-options.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
 export const operatorCommand: Command = {
@@ -31,7 +32,7 @@ export const operatorCommand: Command = {
     {
       name: "lease-namespace",
       value: "NAME",
-      description: "Namespace of the election's Lease and of the operator's own Secrets. Default: that of the pod.",
+      description: `Namespace of the election's Lease and of the operator's own Secrets. Default: that of the pod; outside of one, ${SYSTEM_NAMESPACE}.`,
     },
     { name: "lease-name", value: "NAME", description: "Name of the election's Lease.", default: "keyturn" },
     {
@@ -74,7 +75,7 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
     const cluster = await openCluster(flags, world, (serverAt) => skew.observe(serverAt));
     const { clock, random } = world;
     const metrics = new Metrics();
-    const namespace = leaseNamespace(flags, cluster);
+    const namespace = await ownNamespace(flags, cluster);
     const audit = await openAuditLog(flags, world, { kube: cluster.kube, namespace, logger, metrics });
     const switchedOn = createControllers(choice, { world, metrics, skew, namespace, audit });
     const { controllers } = switchedOn;
@@ -97,6 +98,7 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
     if (audit) shutdown.addStep({ name: "audit log", boundMs: 1000, run: (signal) => audit.close(signal) });
     addClosingSteps(shutdown, cluster, endpoints);
     announce(logger, { cluster, endpoints, names: controllers.map(({ name }) => name), version: world.version });
+    for (const hint of restartHints(choice.settings.restart)) logger.warn(hint);
     if (!shutdown.isUnderWay) operator.start();
   });
 }
@@ -107,17 +109,6 @@ function electionOf(
   namespace: string,
 ): { namespace: string; name: string; identity: string } {
   return { namespace, name: objectName("lease-name", flags.text("lease-name") ?? "keyturn"), identity: world.hostName };
-}
-
-/** Where the Lease is, and whatever else is the operator's own. */
-const leaseNamespace = (flags: Flags, { access }: OpenCluster): string =>
-  objectName("lease-namespace", flags.text("lease-namespace") ?? access.namespace);
-
-function objectName(flag: string, name: string): string {
-  if (/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name)) return name;
-  throw new UsageError(
-    `--${flag}: "${name}" cannot be a name in Kubernetes: lower-case letters, digits, dots and dashes`,
-  );
 }
 
 function addClosingSteps(shutdown: Shutdown, { kube }: OpenCluster, endpoints: HttpEndpoints | undefined): void {

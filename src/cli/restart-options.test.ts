@@ -4,7 +4,7 @@ import { UsageError } from "../base/errors.ts";
 import { DEFAULT_RESTART_SETTINGS, type RestartSettings } from "../reconcile/restart/restart-settings.ts";
 import type { Command } from "./command.ts";
 import { parseFlags } from "./parse-flags.ts";
-import { readRestartSettings, restartOptions } from "./restart-options.ts";
+import { readRestartSettings, restartHints, restartOptions } from "./restart-options.ts";
 
 const command: Command = { name: "try", summary: "", options: restartOptions, run: async () => 0 };
 const read = (...words: string[]): RestartSettings => readRestartSettings(parseFlags(command, words));
@@ -35,6 +35,13 @@ test("every flag is read", () => {
     "0 4 * * *; 1h; Europe/Berlin",
   ).defaults;
   assert.equal(windows.length, 2);
+});
+
+test("a quiet period that is never waited for is hinted at", () => {
+  assert.deepEqual(restartHints(read()), []);
+  assert.deepEqual(restartHints(read("--restart-quiet-period", "2m")), [
+    "--restart-max-wait is shorter than --restart-quiet-period, and goes before it",
+  ]);
 });
 
 test("nonsense is refused in one line that names the flag", () => {

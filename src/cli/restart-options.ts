@@ -83,6 +83,12 @@ export function readRestartSettings(flags: Flags): RestartSettings {
   };
 }
 
+/** What was asked for and does not come about, in words for the log. */
+export function restartHints({ defaults: { pace } }: RestartSettings): readonly string[] {
+  if (pace.quietMs <= pace.longestWaitMs) return [];
+  return ["--restart-max-wait is shorter than --restart-quiet-period, and goes before it"];
+}
+
 /** Nothing is a length, too. */
 function readLength(flags: Flags, name: string): number {
   try {

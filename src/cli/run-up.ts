@@ -16,11 +16,12 @@ import { Metrics } from "../runtime/metrics.ts";
 import { Operator } from "../runtime/operator.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
 import type { ExitCode, Flags, World } from "./command.ts";
-import { exampleKeys, exampleManifests, exampleServices, type Manifest } from "./examples.ts";
+import { exampleKeys, exampleManifests, exampleServices, type Manifest, nameServers } from "./examples.ts";
 import { readWholeNumber } from "./flag-values.ts";
 import { createMissing, installDefinitions } from "./install.ts";
 import { LiveView } from "./live-view.ts";
 import { createControllers, readControllers, readLogger } from "./operator-options.ts";
+import { SYSTEM_NAMESPACE } from "./own-namespace.ts";
 import { prepareReadyFile } from "./ready-file.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import {
@@ -29,6 +30,7 @@ import {
   refreshCredentials,
   serviceManagerAccess,
 } from "./sandbox/credential-manifests.ts";
+import { type NamedPlan, openNamed, planNamed, readNamed } from "./sandbox/open-named.ts";
 import {
   type OpenCloudFoundry,
   type OpenSandbox,
@@ -36,13 +38,13 @@ import {
   openCloudFoundry,
   openSandbox,
 } from "./sandbox/open-sandbox.ts";
+import { isNamedPod } from "./sandbox/pod-volumes.ts";
 import { sandboxPlace } from "./sandbox/sandbox-place.ts";
 import { loadIdentity, saveIdentity } from "./server-identity.ts";
 import { upBanner } from "./up-banner.ts";
 import { onUsualPort } from "./usual-port.ts";
 
-/** Where the credentials for the sandbox are, and what the operator keeps for itself. */
-const SYSTEM_NAMESPACE = "keyturn-system";
+/** For the credentials for the sandbox, and what the operator keeps for itself. */
 const systemNamespace: Manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: SYSTEM_NAMESPACE } };
 
 interface Start {
@@ -65,6 +67,7 @@ interface Api {
 interface Parts extends Api {
   readonly sandbox: OpenSandbox;
   readonly cloudFoundry: OpenCloudFoundry;
+  readonly named: NamedPlan;
   /** Absent: somebody runs it elsewhere. */
   readonly operator: Operator | undefined;
   readonly endpoints: HttpEndpoints | undefined;
@@ -85,7 +88,7 @@ async function start(options: Start): Promise<void> {
   const { folder, flags, world, shutdown } = options;
   const readyFile = await prepareReadyFile(flags, world, shutdown);
   const parts = await assemble(options);
-  const { server, serving, kube, kubeconfig, isNew, sandbox, cloudFoundry, operator, endpoints } = parts;
+  const { server, serving, kube, kubeconfig, isNew, sandbox, cloudFoundry, named, operator, endpoints } = parts;
   await installDefinitions(kube);
   await createMissing(kube, [systemNamespace]);
   const accesses = [serviceManagerAccess(sandbox.credentials), cloudFoundryAccess(cloudFoundry.login)];
@@ -103,9 +106,11 @@ async function start(options: Start): Promise<void> {
       kubeconfig,
       sandbox: sandbox.url,
       cloudFoundry: cloudFoundry.url,
+      named: named.words,
       metrics,
       folder: flags.isOn("ephemeral") ? undefined : folder,
       hasExamples,
+      hasNameServers: hasExamples && named.program !== undefined,
       hasOperator: operator !== undefined,
       program: world.environment.npm_lifecycle_event === "start" ? "npm run -s keyturn --" : "keyturn",
     }),
@@ -113,7 +118,8 @@ async function start(options: Start): Promise<void> {
   showLive(parts, options);
   if (addsExamples) {
     const credentials = accesses.flatMap((access) => credentialManifests(access, SYSTEM_NAMESPACE));
-    await createMissing(kube, [...credentials, ...exampleManifests]);
+    // Without anybody to answer for them, keys of name servers would wait for ever.
+    await createMissing(kube, [...credentials, ...exampleManifests, ...(named.program ? nameServers : [])]);
   }
   await readyFile?.write({
     kubeconfig,
@@ -121,6 +127,7 @@ async function start(options: Start): Promise<void> {
     ...(metrics !== undefined && { metrics }),
     sandbox: sandboxPlace(sandbox),
     cloudFoundry: cloudFoundry.login,
+    named: named.program?.name ?? "off",
   });
 }
 
@@ -151,6 +158,7 @@ async function assemble(options: Start): Promise<Parts> {
   const apiPort = readPort(flags, "port");
   const sandboxPort = readPort(flags, "sandbox-port");
   const cloudFoundryPort = readPort(flags, "cloud-foundry-port");
+  const named = await planNamed(readNamed(flags), options);
   const metrics = new Metrics();
   const switchedOn = createControllers(choice, {
     world,
@@ -159,10 +167,12 @@ async function assemble(options: Start): Promise<Parts> {
     namespace: SYSTEM_NAMESPACE,
   });
   const { controllers } = switchedOn;
-  const api = await startApi(options, apiPort);
+  const api = await startApi(options, { wanted: apiPort, named });
   const { kube, serving, server } = api;
   const sandbox = await openSandbox(kept(options, "sandbox.json", sandboxPort));
   const cloudFoundry = await openCloudFoundry(kept(options, "cloud-foundry.json", cloudFoundryPort));
+  const kubelet =
+    named.program && (await openNamed(named.program, { server, folder: join(options.folder, "named") }, options));
   const onLost = (reason: string): void => void shutdown.leave(reason, 1);
   const operator = flags.isOn("operator")
     ? new Operator({ kube, controllers, clock, random, logger, metrics, workersPerController, onLost })
@@ -173,16 +183,20 @@ async function assemble(options: Start): Promise<Parts> {
   if (endpoints) shutdown.addStep({ name: "endpoints", boundMs: 500, run: () => endpoints.close() });
   shutdown.addStep({ name: "sandbox", boundMs: 1000, run: () => sandbox.stop() });
   shutdown.addStep({ name: "sandbox Cloud Foundry", boundMs: 1000, run: () => cloudFoundry.stop() });
+  if (kubelet) shutdown.addStep({ name: "named", boundMs: 1000, run: () => kubelet.stop() });
   shutdown.addStep({ name: "API", boundMs: 1500, run: () => serving.stop() });
   shutdown.addStep({ name: "storage", boundMs: 500, run: () => server.stop() });
-  return { ...api, sandbox, cloudFoundry, operator, endpoints };
+  return { ...api, sandbox, cloudFoundry, named, operator, endpoints };
 }
 
 const healthOf = ({ readiness, liveness }: Operator) => ({ readiness, liveness });
 
 const readPort = (flags: Flags, name: string): number => readWholeNumber(flags, name, { min: 0, max: 65535 });
 
-async function startApi({ folder, flags, world, logger }: Start, wanted: number): Promise<Api> {
+async function startApi(
+  { folder, flags, world, logger }: Start,
+  { wanted, named }: { readonly wanted: number; readonly named: NamedPlan },
+): Promise<Api> {
   const { clock, random } = world;
   const identity = await loadIdentity(folder, { clock, random });
   const { certificate, token } = identity;
@@ -192,6 +206,7 @@ async function startApi({ folder, flags, world, logger }: Start, wanted: number)
     logger,
     rootCertificate: certificate.authorityPem,
     isKnownToken: (given) => isSameToken(given, token),
+    ...(named.program && { startsElsewhere: isNamedPod }),
     ...(!flags.isOn("ephemeral") && { journal: new SqliteJournal(join(folder, "state.db")) }),
   });
   server.start();

@@ -6,22 +6,27 @@ export interface UpPlaces {
   readonly kubeconfig: string;
   readonly sandbox: string;
   readonly cloudFoundry: string;
+  /** What the pods of name servers run. */
+  readonly named: string;
   readonly metrics: string | undefined;
   /** Undefined when nothing is kept. */
   readonly folder: string | undefined;
   readonly hasExamples: boolean;
+  /** Among the examples. */
+  readonly hasNameServers: boolean;
   readonly hasOperator: boolean;
   /** How the other commands are called here. */
   readonly program: string;
 }
 
 export function upBanner(places: UpPlaces): string {
-  const { api, kubeconfig, sandbox, cloudFoundry, metrics, folder, hasOperator } = places;
+  const { api, kubeconfig, sandbox, cloudFoundry, named, metrics, folder, hasOperator } = places;
   const rows = [
     `  API         ${api}`,
     `  kubeconfig  ${kubeconfig}`,
     `  sandbox     ${sandbox}  (stands in for SAP Service Manager)`,
     `              ${cloudFoundry}  (stands in for Cloud Foundry)`,
+    `  named       ${named}`,
     ...(metrics === undefined ? [] : [`  metrics     ${metrics}/metrics`]),
     `  state       ${folder ?? "nothing is kept"}`,
     ...(hasOperator ? [] : [`  operator    none; to run one: ${operatorCommand(places)}`]),
@@ -43,13 +48,14 @@ Ctrl-C stops it.${folder === undefined ? "" : " The next start goes on from here
 
 /** Examples rotate faster than an operator lets them where nothing else is said. */
 const operatorCommand = ({ program, kubeconfig }: UpPlaces): string =>
-  `${program} operator --kubeconfig ${shellWord(kubeconfig)} --min-frequency ${DEMO_PACE.minFrequency}`;
+  `${program} operator --kubeconfig ${shellWord(kubeconfig)} --min-frequency ${DEMO_PACE.minFrequency} --min-rotate-after ${DEMO_PACE.minRotateAfter}`;
 
-function toTry({ hasExamples, program, sandbox, cloudFoundry }: UpPlaces): readonly string[] {
+function toTry({ hasExamples, hasNameServers, program, sandbox, cloudFoundry }: UpPlaces): readonly string[] {
   if (!hasExamples) return ["  kubectl get servicebindings", `  curl ${sandbox}/sandbox/`];
   return [
     "  kubectl get servicebindings -w",
     "  kubectl get rotatingcredentialbindings,servicecredentialbindings",
+    ...(hasNameServers ? ["  kubectl -n dns get bind9clusters,bind9instances,rndckeys"] : []),
     `  ${program} status`,
     `  ${program} rotate servicebinding search-index --wait`,
     `  ${program} consumers orders-db -n shop`,

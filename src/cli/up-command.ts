@@ -10,7 +10,7 @@ export const upCommand: Command = {
     "Starts a small Kubernetes API and sandboxes that stand in for SAP Service Manager and Cloud Foundry on this machine",
     "(loopback only), installs the CRDs and examples that rotate every few seconds, and runs the operator. Use any kubectl",
     "with the kubeconfig it prints. What happens is shown as it happens. The sandboxes have switches (keyturn sandbox",
-    "--help).",
+    "--help). Pods of Bind9Instances run a named, or what stands in for one; other pods run nothing.",
   ].join("\n"),
   options: [
     { name: "data-dir", value: "DIR", description: "Where state is kept across restarts.", default: ".keyturn" },
@@ -18,7 +18,7 @@ export const upCommand: Command = {
     { name: "examples", description: "Start without the examples.", isOnByDefault: true },
     {
       name: "operator",
-      description: `Start without the operator, to run it yourself: keyturn operator --kubeconfig FILE --min-frequency ${DEMO_PACE.minFrequency}.`,
+      description: `Start without the operator, to run it yourself: keyturn operator --kubeconfig FILE --min-frequency ${DEMO_PACE.minFrequency} --min-rotate-after ${DEMO_PACE.minRotateAfter}.`,
       isOnByDefault: true,
     },
     readyFileOption,
@@ -35,6 +35,12 @@ export const upCommand: Command = {
       default: "0",
     },
     { name: "cloud-foundry-port", value: "PORT", description: "The same for the sandbox Cloud Foundry.", default: "0" },
+    {
+      name: "named",
+      value: "WHICH",
+      description: "What pods of Bind9Instances run: auto (the named on the PATH, else a stand-in), stand-in or off.",
+      default: "auto",
+    },
     {
       name: "metrics-bind",
       value: "ADDRESS",

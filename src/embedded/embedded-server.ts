@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
+import type { KubeObject } from "../kube/objects.ts";
 import { AdmissionPolicies } from "./admission/admission-policies.ts";
 import type { ControllerLoop } from "./controllers/controller-loop.ts";
 import type { PodTiming } from "./controllers/pod-runner.ts";
@@ -25,6 +26,8 @@ export interface EmbeddedServerOptions {
   readonly historyLimit?: number;
   /** How long pods take to get ready and to go. */
   readonly podTiming?: Partial<PodTiming>;
+  /** Pods that stay Pending until somebody else says that they run, and where. */
+  readonly startsElsewhere?: (pod: KubeObject) => boolean;
   /** What Pods are told to trust (`kube-root-ca.crt`). */
   readonly rootCertificate?: string;
   /** Which bearer tokens a TokenReview calls authenticated; absent: none. */
@@ -61,6 +64,7 @@ export class EmbeddedServer {
       clock,
       logger,
       ...(options.podTiming && { timing: options.podTiming }),
+      ...(options.startsElsewhere && { startsElsewhere: options.startsElsewhere }),
       ...(options.rootCertificate !== undefined && { rootCertificate: options.rootCertificate }),
     });
     this.#serveCustomResources(clock);

@@ -1,16 +1,22 @@
 import { isUnused } from "./dates.ts";
 import { requestOf } from "./intend.ts";
-import type { ActiveKey, Decision, KnownKey, Pending, Request, RetiredKey, State } from "./model.ts";
+import type { ActiveKey, Decision, GivenUp, KnownKey, Pending, Request, RetiredKey, State } from "./model.ts";
+import { historyAfter } from "./rotation-history.ts";
 
 /** What a step changes in the resource, once its effects are known. */
 export type Change =
   | { readonly kind: "addFinalizer" }
-  | { readonly kind: "intend"; readonly next: Pending; readonly retire: readonly RetiredKey[] }
+  | {
+      readonly kind: "intend";
+      readonly next: Pending;
+      readonly retire: readonly RetiredKey[];
+      readonly givesUp?: GivenUp;
+    }
   | { readonly kind: "recordId"; readonly id: string }
   | { readonly kind: "recordRequest"; readonly request: Request }
   /** External-name, and with it the request that the pending key fulfils. */
   | { readonly kind: "activate"; readonly id: string }
-  | { readonly kind: "commit"; readonly key: KnownKey; readonly replacedAt: number }
+  | { readonly kind: "commit"; readonly key: KnownKey; readonly replacedAt: number; readonly committedAt: number }
   /** By the id of each key that was asked about: who has not moved on from it, in words. */
   | { readonly kind: "hold"; readonly heldFor: ReadonlyMap<string, string | undefined> }
   | Extract<Decision, { kind: "undo" | "retire" | "forget" | "rebase" | "redate" }>;
@@ -24,12 +30,7 @@ export function advance(state: State, change: Change): State {
     case "addFinalizer":
       return { ...state, hasFinalizer: true };
     case "intend":
-      return {
-        ...state,
-        sequence: change.next.sequence,
-        pending: change.next,
-        retired: withRetired(state.retired, change.retire),
-      };
+      return intend(state, change);
     case "recordId":
       return state.pending ? { ...state, pending: { ...state.pending, id: change.id } } : state;
     case "recordRequest":
@@ -55,6 +56,13 @@ export function advance(state: State, change: Change): State {
     case "forget":
       return { ...state, retired: state.retired.filter((key) => !change.ids.includes(key.id)) };
   }
+}
+
+function intend(state: State, { next, retire, givesUp }: Extract<Change, { kind: "intend" }>): State {
+  const history = givesUp
+    ? historyAfter(state, { keyId: givesUp.id, endedAt: givesUp.at, outcome: "Abandoned" })
+    : state.history;
+  return { ...state, sequence: next.sequence, pending: next, retired: withRetired(state.retired, retire), history };
 }
 
 const withEach = (state: State, change: (key: RetiredKey) => RetiredKey): State => ({
@@ -83,17 +91,18 @@ function withRetired(retired: readonly RetiredKey[], keys: readonly RetiredKey[]
   return [...kept, ...keys.filter(({ id }) => !kept.some((one) => one.id === id))];
 }
 
-/** The key that is being replaced anyway goes at once if it turns out to be compromised. */
+/** The key that is being replaced anyway goes at once if it turns out to be compromised, and that is why from then on. */
 function recordRequest(state: State, { value, isCompromised }: Request): State {
   if (!state.pending) return state;
   const retired = state.retired.map((key): RetiredKey => {
     return isCompromised && key.id === state.active?.id ? { ...key, cause: "compromised", overlapMs: 0 } : key;
   });
-  return { ...state, retired, pending: { ...state.pending, fulfils: value } };
+  const reason = isCompromised ? "Compromised" : state.pending.reason;
+  return { ...state, retired, pending: { ...state.pending, reason, fulfils: value } };
 }
 
 /** The pending key becomes the active one; what it replaces has been replaced from the moment of its publication. */
-function commit(state: State, { key, replacedAt }: Extract<Change, { kind: "commit" }>): State {
+function commit(state: State, { key, replacedAt, committedAt }: Extract<Change, { kind: "commit" }>): State {
   const { pending } = state;
   if (!pending) return state;
   const { id, name, createdAt } = key;
@@ -102,7 +111,8 @@ function commit(state: State, { key, replacedAt }: Extract<Change, { kind: "comm
     .filter((one) => one.id !== id)
     .map((one) => ({ ...one, replacedAt: one.replacedAt ?? replacedAt }));
   const fulfilled = pending.fulfils ?? state.fulfilled;
-  return { ...state, active, pending: undefined, retired, fulfilled, postponedUntil: undefined };
+  const history = historyAfter(state, { keyId: id, endedAt: committedAt, outcome: "Succeeded" });
+  return { ...state, active, pending: undefined, retired, fulfilled, postponedUntil: undefined, history };
 }
 
 /** The old key was never anything but active: it leaves the retired ones, and the new one takes its place there. */
@@ -111,5 +121,6 @@ function undo(state: State, { retire, postponedUntil }: Extract<Change, { kind: 
   // A compromised key that could not be replaced is as compromised as before: that request stands.
   const isCompromised = state.retired.some((key) => key.id === state.active?.id && key.cause === "compromised");
   const fulfilled = (isCompromised ? undefined : state.pending?.fulfils) ?? state.fulfilled;
-  return { ...state, pending: undefined, retired: withRetired(others, [retire]), fulfilled, postponedUntil };
+  const history = historyAfter(state, { keyId: retire.id, endedAt: retire.retiredAt, outcome: "Ineffective" });
+  return { ...state, pending: undefined, retired: withRetired(others, [retire]), fulfilled, postponedUntil, history };
 }

@@ -21,7 +21,15 @@ const old = seen("old", 0);
 const pending: State = {
   ...state,
   sequence: 2,
-  pending: { name: "key-2", sequence: 2, since: NOW, id: undefined, madeFrom: "v1", fulfils: undefined },
+  pending: {
+    name: "key-2",
+    sequence: 2,
+    since: NOW,
+    id: undefined,
+    madeFrom: "v1",
+    reason: "FirstKey",
+    fulfils: undefined,
+  },
 };
 
 const departure = (more: Partial<Departure>): Departure => ({

@@ -1,5 +1,5 @@
 import { illnessEnds, overlapOf } from "./dates.ts";
-import { intend, nextPending, requestOf } from "./intend.ts";
+import { intendNext, requestOf } from "./intend.ts";
 import type { Decision, KnownKey, Observation, Pending, Reason, RetiredKey, SeenKey, Situation } from "./model.ts";
 import { lookAgain } from "./next-look.ts";
 import { seenKeys } from "./seen-keys.ts";
@@ -27,6 +27,8 @@ export function decidePending(situation: Situation): Decision {
   if (hint !== undefined) return { kind: "observe", id: hint };
   const winner = chooseWinner(situation, own);
   if (winner) return withWinner(situation, pending, winner);
+  const lost = lostSecret(situation);
+  if (lost) return lost;
   const failed = own.find((key) => key.state === "failed");
   if (failed) return removeFailed(situation, failed.id);
   const making = own.find((key) => key.state === "creating");
@@ -34,7 +36,7 @@ export function decidePending(situation: Situation): Decision {
   const isNameTaken = (observation.outside ?? []).some(
     (key) => key.name === pending.name && (key.sequence === undefined || key.state === "deleting"),
   );
-  if (isNameTaken) return intend(situation, nextPending(situation), "NameTaken");
+  if (isNameTaken) return intendNext(situation, "NameTaken");
   return pending.id === undefined ? { kind: "create" } : withRecordedId(situation, pending, pending.id);
 }
 
@@ -64,6 +66,20 @@ function hintsOf({ state, observation }: Situation): readonly string[] {
   const published = observation.secret?.sequence === pending?.sequence ? observation.secret?.keyId : undefined;
   const activated = externalName === active?.id ? undefined : externalName;
   return observation.wroteIntent ? [] : [published, activated, pending?.id].filter((id) => id !== undefined);
+}
+
+/**
+ * The Secret holds no key, and the next one is not there yet: whoever starts meanwhile is given the one that is still
+ * active, unless nobody may use that any more. It is published only on a look outside, and not waited for.
+ */
+function lostSecret({ state, observation, policy }: Situation): Decision | undefined {
+  const { active, retired } = state;
+  if (!policy.publishes || !active || !observation.secret || observation.secret.keyId !== undefined) return undefined;
+  const isCompromised = retired.some(({ id, cause }) => id === active.id && cause === "compromised");
+  if (isCompromised || observation.unreadable === active.id) return undefined;
+  if (!observation.outside) return { kind: "look" };
+  const isThere = seenKeys(observation).some(({ id, state: seen }) => id === active.id && seen === "ready");
+  return isThere ? { kind: "republish", id: active.id } : undefined;
 }
 
 /** The key that is known already wins, then the oldest. */
@@ -101,13 +117,13 @@ function giveUp(
   key: KnownKey,
   { reason, isOwnMaking }: { readonly reason: Reason; readonly isOwnMaking: boolean },
 ): Decision {
-  const decision = intend(situation, nextPending(situation), reason);
+  const decision = intendNext(situation, reason);
   const overlapMs = overlapOf(situation.policy);
   const { now } = situation.surroundings;
   const retired: RetiredKey = isOwnMaking
     ? unneeded(situation, key, "abandoned")
     : { ...unneeded(situation, key, "found"), overlapMs, deletionAt: now + overlapMs };
-  return { ...decision, retire: [...decision.retire, retired] };
+  return { ...decision, retire: [...decision.retire, retired], givesUp: { id: key.id, at: now } };
 }
 
 /** A key that nobody is to have: it goes once a later one is published. */
@@ -173,6 +189,6 @@ function withRecordedId(situation: Situation, pending: Pending, id: string): Dec
   if (asked === "gone") return { kind: "create" };
   if (asked.state === "ready") return withWinner(situation, pending, asked);
   if (asked.state === "failed") return removeFailed(situation, id);
-  if (asked.state === "deleting") return intend(situation, nextPending(situation), "NameTaken");
+  if (asked.state === "deleting") return intendNext(situation, "NameTaken");
   return whileMaking(situation, pending, asked);
 }

@@ -60,6 +60,35 @@ test("the document's example: 14 days to live, rotated after 12, so the old key 
   assert.deepEqual(world.state.retired, []);
 });
 
+/** The next key is being made, and the Secret has gone meanwhile. */
+function withoutSecret(isCompromised: boolean): EngineWorld {
+  const world = settledWorld();
+  world.createsAs = "creating";
+  world.ask({ value: "now", isCompromised });
+  world.settle();
+  world.secret = undefined;
+  world.log.length = 0;
+  world.settle();
+  return world;
+}
+
+test("a Secret that goes while the next key is being made holds the active one again", () => {
+  const world = withoutSecret(false);
+  assert.deepEqual([world.log, world.secret?.keyId], [["observe", "look", "republish"], "id-1"]);
+  const made = world.outside.get("id-2");
+  assert.ok(made);
+  world.outside.set("id-2", { ...made, state: "ready" });
+  world.settle();
+  assert.equal(world.secret?.keyId, "id-2");
+  assert.deepEqual(world.broken, []);
+});
+
+test("a compromised key is not published again, however long the next one takes", () => {
+  const world = withoutSecret(true);
+  assert.equal(world.secret, undefined);
+  assert.ok(!world.log.includes("republish"));
+});
+
 test("a static key is never due", () => {
   const world = settledWorld();
   world.policy = { ...world.policy, frequencyMs: Infinity, ttlMs: undefined };

@@ -1,7 +1,7 @@
 import { deletionInstant, illnessEnds, isUnused, overlapOf, rotationInstant } from "./dates.ts";
 import { decidePending, removeFailed, untilClocksAgree } from "./decide-pending.ts";
 import { isFree, isHeld, nextDeletion } from "./hold.ts";
-import { foundKeys, intend, nextPending, requestOf } from "./intend.ts";
+import { foundKeys, intend, intendNext, nextPending, requestOf } from "./intend.ts";
 import type { Decision, Pending, Policy, Reason, RetiredKey, SeenKey, Situation, State, WaitReason } from "./model.ts";
 import { lookAgain } from "./next-look.ts";
 import { isKnownGone, isSeen, seenKeys } from "./seen-keys.ts";
@@ -72,6 +72,7 @@ const statusFromThePast: Check = (situation) => {
     since: surroundings.now,
     id: newest.id,
     madeFrom: surroundings.madeFrom,
+    reason: "StatusFromThePast",
     fulfils: undefined,
   };
   const decision = intend(situation, next, "StatusFromThePast");
@@ -140,9 +141,9 @@ const firstKey: Check = (situation) => {
   const { state, observation } = situation;
   if (state.active) return undefined;
   if (!observation.outside) return { kind: "look" };
-  const next = nextPending(situation);
-  if (state.externalName === undefined || observation.adoption === "absent") return intend(situation, next, "FirstKey");
+  if (state.externalName === undefined || observation.adoption === "absent") return intendNext(situation, "FirstKey");
   if (observation.adoption === "foreign") return wait(nextCheck(situation), "AdoptionRefused");
+  const next = nextPending(situation, "Adopted");
   return { kind: "adopt", id: state.externalName, next: { ...next, id: state.externalName } };
 };
 
@@ -155,7 +156,7 @@ function replace(situation: Situation, reason: Reason): Decision {
   const isSure = observation.isContinued || observation.outside !== undefined;
   // What is not allowed is not looked for either.
   if (!isSure && surroundings.may.create) return { kind: "look" };
-  return intend(situation, nextPending(situation), reason);
+  return intendNext(situation, reason);
 }
 
 const externalNameChanged: Check = (situation) =>
@@ -169,7 +170,7 @@ const activeKeyGone: Check = (situation) => {
   if (seen && seen.state !== "deleting") return undefined;
   const { id } = state.active ?? { id: "" };
   if (!observation.observed.has(id)) return { kind: "observe", id };
-  return isKnownGone(observation, id) ? intend(situation, nextPending(situation), "ActiveKeyGone") : undefined;
+  return isKnownGone(observation, id) ? intendNext(situation, "ActiveKeyGone") : undefined;
 };
 
 /** Other dates than those that a status can hold. */

@@ -36,6 +36,7 @@ export class EngineWorld {
     request: undefined,
     fulfilled: undefined,
     postponedUntil: undefined,
+    history: [],
   };
   readonly outside = new Map<string, WorldKey>();
   secret: { keyId: string; sequence: number; publishedAt: number } | undefined;
@@ -214,7 +215,12 @@ export class EngineWorld {
     if (!key) return;
     const { name, createdAt = this.now } = key;
     const replacedAt = this.secret?.publishedAt ?? this.now;
-    this.state = advance(this.state, { kind: "commit", key: { id, name, createdAt }, replacedAt });
+    this.state = advance(this.state, {
+      kind: "commit",
+      key: { id, name, createdAt },
+      replacedAt,
+      committedAt: this.now,
+    });
     this.forget();
   }
 

@@ -14,14 +14,19 @@ import type {
 import { isSeen } from "./seen-keys.ts";
 
 /** The first write of a rotation: what is to be made next, and what becomes of the key that was active. */
-export function nextPending({ state, surroundings }: Situation): Pending {
+export function nextPending({ state, surroundings }: Situation, why: Reason): Pending {
   const sequence = state.sequence + 1;
   const { now, madeFrom } = surroundings;
-  // An intent that needs another name is the same one still: what waits for it has waited since then.
-  const since = state.pending?.since ?? now;
+  // An intent that needs another name is the same one still: what waits for it has waited since then, for what it was for.
+  const { since, reason } = state.pending ?? { since: now, reason: why };
   // A request that comes while a key is pending is recorded when that key is concluded, with all that follows from it.
   const fulfils = state.pending ? state.pending.fulfils : requestOf(state)?.value;
-  return { name: surroundings.nameOf(sequence), sequence, since, id: undefined, madeFrom, fulfils };
+  return { name: surroundings.nameOf(sequence), sequence, since, id: undefined, madeFrom, reason, fulfils };
+}
+
+/** A next key, for this reason. */
+export function intendNext(situation: Situation, reason: Reason): Extract<Decision, { kind: "intend" }> {
+  return intend(situation, nextPending(situation, reason), reason);
 }
 
 /** A request that was not fulfilled yet; each value asks once. */

@@ -58,6 +58,8 @@ export interface Pending {
   /** Known before the credentials where the outside works asynchronously, and for a key that is to be adopted. */
   readonly id: string | undefined;
   readonly madeFrom: string;
+  /** Why it was intended; unknown where a version that did not write it down began it. */
+  readonly reason: Reason | undefined;
   /** The value of the request that this key fulfils: kept here until the commit, since activation takes it away. */
   readonly fulfils: string | undefined;
 }
@@ -81,7 +83,26 @@ export interface State {
   readonly fulfilled: string | undefined;
   /** A rotation that changed nothing is not tried again before this. */
   readonly postponedUntil: number | undefined;
+  /** What became of the last intents, the latest first. Told to people; nothing is decided on it. */
+  readonly history: readonly HistoryEntry[];
 }
+
+/** A key that was intended, and what became of it. */
+export interface HistoryEntry {
+  readonly keyId: string;
+  /** Since when such a key was wanted: one that takes the place of an abandoned key has waited since then too. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly reason: Reason | undefined;
+  readonly outcome: RotationOutcome;
+}
+
+/**
+ * It became the active key; it was given up, and another one was intended; or it brought the old credentials again, and the
+ * old key stayed.
+ */
+export const ROTATION_OUTCOMES = ["Succeeded", "Abandoned", "Ineffective"] as const;
+export type RotationOutcome = (typeof ROTATION_OUTCOMES)[number];
 
 /** A key outside, as it was seen; only keys that bear our marks, or the name that is pending. */
 export interface SeenKey {
@@ -167,20 +188,27 @@ export interface Situation {
   readonly surroundings: Surroundings;
 }
 
-/** Why something is done: the same word in events, conditions, the CLI and the audit. */
-export type Reason =
-  | "FirstKey"
-  | "RotationDue"
-  | "Forced"
-  | "Compromised"
-  | "SpecChanged"
-  | "ActiveKeyGone"
-  | "ActiveKeyIll"
-  | "ExternalNameChanged"
-  | "StatusFromThePast"
-  | "Adopted"
-  | "NameTaken"
-  | "CredentialsUnavailable";
+/** Why something is done: the same word in events, conditions, the history, the CLI and the audit. */
+export const REASONS = [
+  "FirstKey",
+  "RotationDue",
+  "Forced",
+  "Compromised",
+  "SpecChanged",
+  "ActiveKeyGone",
+  "ActiveKeyIll",
+  "ExternalNameChanged",
+  "StatusFromThePast",
+  "Adopted",
+  "NameTaken",
+  "CredentialsUnavailable",
+] as const;
+export type Reason = (typeof REASONS)[number];
+
+export interface GivenUp {
+  readonly id: string;
+  readonly at: number;
+}
 
 /** One step, the next one. The caller does it, sees what came of it, and asks again. */
 export type Decision =
@@ -203,6 +231,8 @@ export type Decision =
       readonly next: Pending;
       readonly retire: readonly RetiredKey[];
       readonly reason: Reason;
+      /** The key of the intent before, where there was one and it is not to be had. */
+      readonly givesUp?: GivenUp;
     }
   | { readonly kind: "create" }
   | { readonly kind: "recordId"; readonly id: string }

@@ -85,17 +85,20 @@ const rotatingResources: ControllerNeeds = {
   rules: [...managed(rotatingResource), rule(rotationClass.group, [rotationClass.plural], READ)],
 };
 
+const SEE = ["list", "watch"];
+
 /** What the three kinds for BIND look at, each for all of them: which key counts is said at any of these. */
 const bindReads: readonly PolicyRule[] = [
-  ...[clusterBind9Provider, bind9Cluster, bind9Instance].map(({ group, plural }) => rule(group, [plural], READ)),
-  rule(rndcKey.group, [rndcKey.plural], READ),
-  rule("apps", ["deployments"], READ),
-  rule("", ["configmaps", "services", "secrets"], READ),
+  ...[clusterBind9Provider, bind9Cluster, bind9Instance].map(({ group, plural }) => rule(group, [plural], SEE)),
+  rule(rndcKey.group, [rndcKey.plural], SEE),
+  rule("apps", ["deployments"], SEE),
+  rule("", ["configmaps", "services", "secrets"], SEE),
 ];
 
-const MAKE = ["create", "patch", "delete"];
+/** What is made is read before it is mended; what its owner takes along need not be deleted. */
+const MAKE = ["get", "create", "patch"];
 
-/** One that makes objects: its status is written, and what it makes is made, mended and taken away. */
+/** One that makes objects: its status is written, and what it makes is made and mended. */
 const bindMaker = (kind: CustomResource, made: readonly PolicyRule[]): ControllerNeeds => ({
   kinds: [kind],
   rules: [
@@ -106,9 +109,24 @@ const bindMaker = (kind: CustomResource, made: readonly PolicyRule[]): Controlle
   ],
 });
 
+/** RndcKeys and the Secrets with their first keys, which go when they are wanted no more. */
+const bindKeyObjects: readonly PolicyRule[] = [
+  rule(rndcKey.group, [rndcKey.plural], [...MAKE, "delete"]),
+  rule("", ["secrets"], [...MAKE, "delete"]),
+];
+
+/** Secrets go with their RndcKey. Workloads that mount a key with strategy Restart are found, and marked. */
 const bindKeys: ControllerNeeds = {
   kinds: [rndcKey],
-  rules: [...managed(rndcKey), secrets, rule("", ["pods"], READ)],
+  rules: [
+    rule(rndcKey.group, [rndcKey.plural], [...READ, "patch"]),
+    rule(rndcKey.group, [`${rndcKey.plural}/status`, `${rndcKey.plural}/finalizers`], ["update"]),
+    rule("", ["secrets"], [...READ, "create", "update"]),
+    rule(bind9Instance.group, [bind9Instance.plural], ["list"]),
+    rule("", ["pods"], SEE),
+    rule("apps", ["deployments", "statefulsets", "daemonsets"], ["get", "list", "patch"]),
+    rule("apps", ["replicasets"], ["get"]),
+  ],
 };
 
 /** Restarted by annotations on itself and on its pod template. */
@@ -139,18 +157,16 @@ export const controllerNeeds: ReadonlyMap<string, ControllerNeeds> = new Map([
   [
     "bind9-cluster",
     bindMaker(bind9Cluster, [
-      rule(bind9Instance.group, [bind9Instance.plural], MAKE),
-      rule(rndcKey.group, [rndcKey.plural], MAKE),
-      rule("", ["secrets"], MAKE),
+      rule(bind9Instance.group, [bind9Instance.plural], [...MAKE, "delete"]),
+      ...bindKeyObjects,
     ]),
   ],
   [
     "bind9-instance",
     bindMaker(bind9Instance, [
-      rule(rndcKey.group, [rndcKey.plural], MAKE),
+      ...bindKeyObjects,
       rule("apps", ["deployments"], MAKE),
       rule("", ["configmaps", "services"], MAKE),
-      rule("", ["secrets"], MAKE),
       // Asked whether they accept the keys of a Secret that somebody else looks after.
       rule("", ["pods"], ["list"]),
     ]),

@@ -20,6 +20,8 @@ export interface ClusterAccess {
   readonly server: string;
   /** The context's namespace, or the one the pod runs in. */
   readonly namespace: string;
+  /** It is that of the pod this runs in. */
+  readonly isOfPod: boolean;
   /** Where this came from, for people: `context "dev" of ~/.kube/config`. */
   readonly origin: string;
   readonly proxyUrl?: string;
@@ -61,6 +63,7 @@ export async function accessFromKubeconfig(options: KubeconfigAccessOptions): Pr
   return {
     server: cluster.server,
     namespace,
+    isOfPod: false,
     origin: `context "${context}" of ${path}`,
     ...(cluster.proxyUrl !== undefined && { proxyUrl: cluster.proxyUrl }),
     credentials,
@@ -84,6 +87,7 @@ export async function accessFromCluster(options: InClusterAccessOptions): Promis
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     namespace: namespace.trim() || "default",
+    isOfPod: true,
     origin: "the service account of this pod",
     credentials,
   };

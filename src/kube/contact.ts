@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { KubeError } from "./errors.ts";
+import type { ServerOutage } from "./server-outage.ts";
 
 /** Failures without an answer that are nobody's business: connections break. */
 const SILENT_FAILURES = 2;
@@ -20,12 +21,14 @@ interface Trouble {
 export class Contact {
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #outage: ServerOutage | undefined;
   #lastAt: number | undefined;
   #trouble: Trouble | undefined;
 
-  constructor(clock: Clock, logger: Logger) {
+  constructor(clock: Clock, logger: Logger, outage?: ServerOutage) {
     this.#clock = clock;
     this.#logger = logger;
+    this.#outage = outage;
   }
 
   /** Monotonic time of the last sign of life; undefined before the first. */
@@ -43,6 +46,7 @@ export class Contact {
   }
 
   made(): void {
+    this.#outage?.answered();
     this.#lastAt = this.#clock.monotonic();
     const trouble = this.#trouble;
     this.#trouble = undefined;
@@ -51,6 +55,8 @@ export class Contact {
 
   /** A refusal is worth telling at once: it does not pass by itself. */
   failed(error: unknown, isRefusal: boolean): void {
+    if (isRefusal) this.#outage?.answered();
+    else this.#outage?.goesOn(error);
     const code = error instanceof KubeError ? error.code : "Unreachable";
     this.#trouble ??= { code, count: 0, told: new Set() };
     this.#trouble.code = code;

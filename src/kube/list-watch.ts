@@ -31,6 +31,7 @@ import {
 import { describeType, type KubeObject, keyOf, type ResourceType } from "./objects.ts";
 import type { Kube, Selection, WatchEvent } from "./port.ts";
 import type { Delta, Entry, ResourceCache } from "./resource-cache.ts";
+import type { ServerOutage } from "./server-outage.ts";
 
 export interface ListWatchOptions<R> {
   readonly kube: Kube;
@@ -51,6 +52,7 @@ export interface ListWatchOptions<R> {
   readonly metadataOnly?: boolean;
   readonly observer?: ListWatchObserver;
   readonly tuning?: ListWatchTuning;
+  readonly outage?: ServerOutage;
 }
 
 /** For metrics; told, never asked. */
@@ -148,7 +150,7 @@ class Driver<R> implements ListWatch {
     this.#options = options;
     this.#tuning = { ...DEFAULT_TUNING, ...options.tuning };
     this.#logger = options.logger.with({ watch: describeType(options.type) });
-    this.#contact = new Contact(options.clock, this.#logger);
+    this.#contact = new Contact(options.clock, this.#logger, options.outage);
     this.#state = initialState({ watchList: this.#tuning.watchList });
   }
 

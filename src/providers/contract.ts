@@ -91,6 +91,8 @@ export interface OutsideKey {
   readonly isHindered?: true;
   /** What is wrong with it, or what it waits for, in the system's words; without key material. */
   readonly complaint?: string;
+  /** What is going on with it, where that is no fault and takes its time; the same words for as long as it lasts. */
+  readonly notice?: string;
   /** Absent: not marked by any Keyturn. */
   readonly marks?: Marks;
   /**

@@ -29,21 +29,30 @@ export async function ensureOwnKey(options: OwnKeyOptions): Promise<Redacted<Uin
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
   }
-  const key = random.bytes(KEY_BYTES);
+  const key = new Redacted(random.bytes(KEY_BYTES));
+  if (await createOwnKey(key, options)) return key;
+  return keyIn(await kube.get(secretType, ref, { signal }), options);
+}
+
+/** Whether it was written; false where such a Secret is there, whatever it holds. */
+export async function createOwnKey(
+  key: Redacted<Uint8Array>,
+  { kube, namespace, name, signal }: Pick<OwnKeyOptions, "kube" | "namespace" | "name" | "signal">,
+): Promise<boolean> {
   const secret: KubeObject = {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { ...ref, labels: { "app.kubernetes.io/part-of": "keyturn" } },
+    metadata: { namespace, name, labels: { "app.kubernetes.io/part-of": "keyturn" } },
     immutable: true,
     type: "Opaque",
-    data: { [SECRET_KEY]: Buffer.from(key).toString("base64") },
+    data: { [SECRET_KEY]: Buffer.from(key.reveal()).toString("base64") },
   };
   try {
     await kube.create(secretType, secret, { signal });
-    return new Redacted(key);
+    return true;
   } catch (error) {
-    if (!(error instanceof AlreadyExists)) throw error;
-    return keyIn(await kube.get(secretType, ref, { signal }), options);
+    if (error instanceof AlreadyExists) return false;
+    throw error;
   }
 }
 

@@ -102,3 +102,18 @@ test("without its namespace there is no identity, and the next try starts afresh
   });
   assert.notEqual((await establish(kube, 1, "keyturn-system")).fingerprinter.keyId, "");
 });
+
+test("a key whose Secret is gone is written down again, and what has come in its place is left alone", async () => {
+  const { kube } = embeddedCluster();
+  const { restoreKey } = await establish(kube);
+  const { data } = await kube.get(secretType, ref);
+  assert.equal(await restoreKey(signal), false, "it is there");
+  await kube.delete(secretType, ref);
+  assert.equal(await restoreKey(signal), true);
+  assert.deepEqual((await kube.get(secretType, ref)).data, data);
+  await kube.delete(secretType, ref);
+  const theirs = { key: Buffer.alloc(32, 9).toString("base64") };
+  await kube.create<KubeObject>(secretType, keySecret(theirs));
+  assert.equal(await restoreKey(signal), false);
+  assert.deepEqual((await kube.get(secretType, ref)).data, theirs);
+});

@@ -3,7 +3,7 @@ import type { Random } from "../base/random.ts";
 import type { ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { Fingerprinter } from "../publish/fingerprint.ts";
-import { ensureOwnKey } from "../publish/own-key.ts";
+import { createOwnKey, ensureOwnKey } from "../publish/own-key.ts";
 import type { Reconcile } from "../runtime/workers.ts";
 
 /** What sets this cluster apart outside, and the key of its fingerprints. */
@@ -11,6 +11,8 @@ export interface ClusterIdentity {
   /** UID of the namespace kube-system: as long-lived as the cluster itself. */
   readonly clusterId: string;
   readonly fingerprinter: Fingerprinter;
+  /** Writes the key down once more where its Secret is gone; whether it was. */
+  readonly restoreKey: (signal: AbortSignal) => Promise<boolean>;
 }
 
 export interface ClusterIdentityOptions {
@@ -29,19 +31,25 @@ const namespaceType: ResourceType = {
   namespaced: false,
 };
 
-const SECRET_NAME = "keyturn-fingerprint-key";
+export const FINGERPRINT_KEY_NAME = "keyturn-fingerprint-key";
 const damaged = (what: string): KeyturnError =>
   new KeyturnError("FingerprintKeyDamaged", `${what}: delete it, and a new one is made`, { retry: never });
 
 /**
  * Finds out which cluster this is, and makes the key of the fingerprints when it is the first to need one. Losing that key
- * costs a rewrite of every published Secret at its next drift check, and nothing else. Must not: replace a key that is there.
+ * costs a rewrite of every published Secret at its next drift check, and a restart of every workload that opted in and whose
+ * sources were written since they were last looked at. Must not: replace a key that is there.
  */
 export async function establishIdentity(options: ClusterIdentityOptions): Promise<ClusterIdentity> {
   const { kube, signal } = options;
   const { metadata } = await kube.get(namespaceType, { name: "kube-system" }, { metadataOnly: true, signal });
-  const key = await ensureOwnKey({ ...options, name: SECRET_NAME, damaged });
-  return { clusterId: metadata.uid ?? "", fingerprinter: new Fingerprinter(key) };
+  const own = { ...options, name: FINGERPRINT_KEY_NAME, damaged };
+  const key = await ensureOwnKey(own);
+  return {
+    clusterId: metadata.uid ?? "",
+    fingerprinter: new Fingerprinter(key),
+    restoreKey: (until) => createOwnKey(key, { ...own, signal: until }),
+  };
 }
 
 /** What needs the identity is built when the first key comes: by then this process leads. */

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { customResources } from "../api/custom-resources.ts";
+import type { SchemaNode } from "../api/schema.ts";
+import type { State } from "../engine/model.ts";
 import { apiVersionOf, type KubeObject } from "../kube/objects.ts";
+import { policyWith, stateWith } from "./managed/managed-kind.fixture.ts";
 import type { ManagedKind } from "./managed/managed-kind.ts";
 import { managedKinds } from "./managed-kinds.ts";
 
@@ -60,5 +64,36 @@ for (const kind of managedKinds) {
     assert.deepEqual(read({ revoke: "AfterConsumers", maxHold: "1h" }), [HOUR_MS, `${field}.revoke`]);
     assert.deepEqual(read({}, annotations), [2 * HOUR_MS, "metadata.annotations[keyturn.dev/revoke]"]);
     assert.deepEqual(read({ revoke: "AtDeletionDate" }, annotations), [undefined, undefined]);
+  });
+}
+
+const known = { id: "k-1", name: "orders-1", createdAt: 1000 };
+const full: State = stateWith({
+  active: { ...known, sequence: 1, madeFrom: "x" },
+  pending: { ...known, sequence: 2, since: 1000, madeFrom: "x", reason: "Forced", fulfils: "now" },
+  retired: [
+    { ...known, retiredAt: 1000, replacedAt: 1000, overlapMs: 0, deletionAt: 1000, cause: "forced", heldFor: "x" },
+  ],
+  fulfilled: "now",
+  postponedUntil: 1000,
+  history: [{ keyId: "k-1", startedAt: 1000, endedAt: 1000, reason: "FirstKey", outcome: "Succeeded" }],
+});
+
+/** The paths of what a schema does not have: a server drops it. */
+function unknownIn(value: unknown, schema: SchemaNode | undefined, path: string): readonly string[] {
+  if (value === undefined) return [];
+  if (!schema) return [path];
+  if (Array.isArray(value))
+    return value.flatMap((item) => unknownIn(item, schema.items as SchemaNode | undefined, `${path}[]`));
+  if (typeof value !== "object" || value === null) return [];
+  const properties = (schema.properties ?? {}) as Readonly<Record<string, SchemaNode>>;
+  return Object.entries(value).flatMap(([name, field]) => unknownIn(field, properties[name], `${path}.${name}`));
+}
+
+for (const kind of managedKinds) {
+  test(`${kind.type.kind}: all that is written into its status is in its schema`, () => {
+    const resource = customResources.find((one) => one.kind === kind.type.kind);
+    const status = { ...kind.statusOf(full, policyWith()), nextRotation: "2026-01-13T00:00:00Z" };
+    assert.deepEqual(unknownIn(status, resource?.status, "status"), []);
   });
 }

@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
 /** Why a restart that is called for has not begun. */
-export type RestartWait = "QuietPeriod" | "LeastInterval" | "WindowClosed" | "NoSlot";
+export type RestartWait = "QuietPeriod" | "LeastInterval" | "WindowClosed" | "NoSlot" | "OtherOperator";
 
-const WAITS: readonly RestartWait[] = ["QuietPeriod", "LeastInterval", "WindowClosed", "NoSlot"];
+const WAITS: readonly RestartWait[] = ["QuietPeriod", "LeastInterval", "WindowClosed", "NoSlot", "OtherOperator"];
 
 /** How things stand with restarts: asked when somebody looks. */
 export interface RestartProbe {
@@ -46,7 +46,7 @@ export class RestartMetrics {
     });
     new Gauge({
       name: "keyturn_restart_waiting",
-      help: "Workloads that are to be restarted and wait, by what for.",
+      help: "Workloads that are to be restarted and wait, by what for; OtherOperator: that are left to another operator.",
       labelNames: ["reason"],
       registers,
       collect() {

@@ -20,9 +20,16 @@ export interface RndcKeyMetricsOptions {
   readonly maxSeries?: number;
 }
 
+/** Stands, in the place of an error code, for a workload that does not get restarted for a key. */
+export const RESTART_STUCK = "RestartStuck";
 /** Stands for the keys that there is no series for. */
 export const OTHERS = "_others";
 const MAX_SERIES = 1000;
+
+interface Labels {
+  namespace: string;
+  secret: string;
+}
 
 /** Of several keys, the value that calls for somebody. */
 type Worst = (...values: readonly number[]) => number;
@@ -37,28 +44,34 @@ export class RndcKeyMetrics {
   readonly #rotations: Counter<"namespace" | "secret">;
   readonly #errors: Counter<"namespace" | "secret" | "error">;
   /** The keys that have series of their own, each with the errors it has had. */
-  readonly #known = new Map<string, Set<string>>();
+  readonly #known = new Map<string, { readonly labels: Labels; readonly errors: Set<string> }>();
+  #keys: (() => Iterable<RndcKeyView>) | undefined;
 
   constructor(options: RndcKeyMetricsOptions) {
     this.#options = options;
     const registers = [options.registry];
+    // However a key went, it has no series when somebody looks.
+    const collect = (): void => this.#forgetGone();
     this.#rotations = new Counter({
       name: "bindy_rndc_key_rotation_total",
       help: "Total number of RNDC key rotations",
       labelNames: ["namespace", "secret"],
       registers,
+      collect,
     });
     this.#errors = new Counter({
       name: "bindy_rndc_key_rotation_errors_total",
       help: "Total number of RNDC key rotation errors",
       labelNames: ["namespace", "secret", "error"],
       registers,
+      collect,
     });
   }
 
   /** Once: all keys, as the watch knows them. */
   addProbe(keys: () => Iterable<RndcKeyView>): void {
     const { clock } = this.#options;
+    this.#keys = keys;
     const age = ({ activeSince }: RndcKeyView): number | undefined =>
       activeSince === undefined ? undefined : Math.max(0, clock.now() - activeSince) / 1000;
     const due = ({ dueAt }: RndcKeyView): number | undefined => (Number.isFinite(dueAt) ? dueAt / 1000 : undefined);
@@ -84,27 +97,29 @@ export class RndcKeyMetrics {
   /** An attempt to do something about it has failed, with this error code. */
   failed(namespace: string, secret: string, error: string): void {
     const labels = this.#labels(namespace, secret);
-    this.#known.get(keyOf(labels))?.add(error);
+    this.#known.get(keyOf(labels))?.errors.add(error);
     // What has not happened yet is a zero, not a gap: an alert must see what one rotation after another comes to.
     this.#rotations.inc(labels, 0);
     this.#errors.inc({ ...labels, error });
   }
 
-  /** The key is gone, and so are its series. */
-  forget(namespace: string, secret: string): void {
-    const labels = { namespace, secret };
-    const errors = this.#known.get(keyOf(labels));
-    if (!errors) return;
-    this.#known.delete(keyOf(labels));
-    this.#rotations.remove(labels);
-    for (const error of errors) this.#errors.remove({ ...labels, error });
+  /** Keys that the watch does not know any more, and Secrets that a key is not published in any more. */
+  #forgetGone(): void {
+    if (!this.#keys || this.#known.size === 0) return;
+    const present = new Set(Array.from(this.#keys(), keyOf));
+    for (const [key, { labels, errors }] of this.#known) {
+      if (present.has(key)) continue;
+      this.#known.delete(key);
+      this.#rotations.remove(labels);
+      for (const error of errors) this.#errors.remove({ ...labels, error });
+    }
   }
 
-  #labels(namespace: string, secret: string): { namespace: string; secret: string } {
+  #labels(namespace: string, secret: string): Labels {
     const labels = { namespace, secret };
     if (this.#known.has(keyOf(labels))) return labels;
     if (this.#known.size >= this.#limit) return { namespace: OTHERS, secret: OTHERS };
-    this.#known.set(keyOf(labels), new Set());
+    this.#known.set(keyOf(labels), { labels, errors: new Set() });
     return labels;
   }
 
@@ -137,5 +152,4 @@ export class RndcKeyMetrics {
   }
 }
 
-const keyOf = ({ namespace, secret }: { readonly namespace: string; readonly secret: string }): string =>
-  `${namespace}/${secret}`;
+const keyOf = ({ namespace, secret }: Pick<RndcKeyView, "namespace" | "secret">): string => `${namespace}/${secret}`;

@@ -12,6 +12,18 @@ export const STATE_ANNOTATION = "keyturn.dev/restart-state";
 /** The breaker's mark, in words; whoever takes it away lets restarts go on. */
 export const STOPPED_ANNOTATION = "keyturn.dev/restart-stopped";
 
+/**
+ * On the workload, put there by whoever publishes Secrets that it must not run without: their names. It is the opt-in for
+ * just these.
+ */
+export const RESTART_FOR_ANNOTATION = "keyturn.dev/restart-for";
+
+/** Beside it, `NAME=INSTANT`: no pod may be older than that. Each is answered with one restart. */
+export const RESTART_AGAIN_ANNOTATION = "keyturn.dev/restart-again-for";
+
+/** On the pod template: when the newest Secret of `restart-for` came to be what it is. */
+export const KEY_ROTATED_AT_ANNOTATION = "bindy.firestoned.io/rndc-key-rotated-at";
+
 /** On the workload: what its pace is, where it is not the operator's. */
 export const PACE_ANNOTATIONS = {
   quietPeriod: "keyturn.dev/restart-quiet-period",
@@ -29,6 +41,9 @@ export const ROLL_MANAGER = "keyturn-restart";
 
 /** Field manager of all else: the workload's own metadata alone, so that the pod template stays as it is. */
 export const STATE_MANAGER = "keyturn-restart-state";
+
+/** Field manager of `restart-for` and what stands beside it. */
+export const MARK_MANAGER = "keyturn-restart-for";
 
 /** On the workload or its pod template: whether a change leads to a restart. */
 export const optInAnnotation = (prefix: string): string => `${prefix}/restartOnChange`;

@@ -77,6 +77,92 @@ test("what is known of a source against what it is", () => {
   }
 });
 
+test("under another key the version tells: the same is the same, another one is rolled out once", () => {
+  const foreign = digestOfValue(DB, "1", fingerprinterOf(9));
+  const rows: readonly (readonly [reason: string, known: string | undefined, now: SourceState, expected: string])[] = [
+    ["in the very version", "7", source("1", { version: "7" }), "adopt"],
+    ["in another version: it may be another value", "7", source("1", { version: "8" }), "roll"],
+    ["written by one that noted no version", undefined, source("2", { version: "8" }), "adopt"],
+    ["not one object", "7", source("2"), "adopt"],
+    ["pods have started with it", "7", source("2", { version: "8", isRunning: true }), "adopt"],
+    ["gone", "7", source(undefined, { version: undefined }), "settled UpToDate"],
+  ];
+  for (const [reason, version, now, expected] of rows) {
+    const state = { ...stateOf({}), sources: new Map([[DB, { digest: foreign, since: NOW, version }] as const]) };
+    const decision = decideRestart({ ...SITUATION, state, sources: only(now) });
+    assert.equal(summary(decision), expected, reason);
+    if (!("state" in decision)) continue;
+    const next = decideRestart({ ...SITUATION, state: decision.state, sources: only(now) });
+    assert.equal(summary(next), "settled UpToDate", `${reason}: one write settles it`);
+  }
+});
+
+test("who had the state and finds it under another key stands aside, and takes over what is left undone", () => {
+  const theirs = (value: string, version: string | undefined) => ({
+    ...stateOf({}),
+    sources: new Map([
+      [DB, { digest: digestOfValue(DB, value, fingerprinterOf(9)), since: NOW - 5 * MINUTE_MS, version }] as const,
+    ]),
+  });
+  const own = new Map([[DB, { digest: digest("1"), since: NOW - 5 * MINUTE_MS, version: "7" }] as const]);
+  const changed = only(source("2", { version: "8" }));
+  const rows: readonly (readonly [reason: string, changes: Partial<RestartSituation>, expected: string])[] = [
+    ["nothing has changed", { state: theirs("1", "7") }, "wait OtherOperator Infinitys"],
+    ["of a change they have their time", { state: theirs("1", "7"), sources: changed }, "wait OtherOperator 600s"],
+    ["and no longer", { state: theirs("1", "7"), sources: changed, changeSeenAt: NOW - 10 * MINUTE_MS }, "roll"],
+    ["they have dealt with it", { state: theirs("2", "8"), sources: changed }, "wait OtherOperator Infinitys"],
+    [
+      "written, and as it was",
+      { state: theirs("1", "7"), sources: only(source("1", { version: "8" })), changeSeenAt: NOW - 60 * MINUTE_MS },
+      "wait OtherOperator Infinitys",
+    ],
+    [
+      "without a version the date tells",
+      { state: theirs("1", undefined), sources: only(source("2")) },
+      "wait OtherOperator 600s",
+    ],
+    [
+      "what has no version is rolled out when it is left",
+      { state: theirs("1", undefined), sources: only(source("2")), changeSeenAt: NOW - 10 * MINUTE_MS },
+      "roll",
+    ],
+    ["who never had it in hand takes it", { state: theirs("1", "7"), own: undefined }, "adopt"],
+    ["under our own key", { state: stateOf({ [DB]: digest("1") }), sources: changed }, "roll"],
+  ];
+  for (const [reason, changes, expected] of rows) {
+    const situation = { ...SITUATION, sources: only(source("1", { version: "7" })), own, ...changes };
+    assert.equal(summary(decideRestart(situation)), expected, reason);
+  }
+});
+
+test("one restart more is asked for, whatever is known: it is answered once", () => {
+  const asked = (againAt: number) => only(source("1", { againAt }));
+  const roll = decideRestart({ ...SITUATION, sources: asked(NOW - MINUTE_MS) });
+  assert.equal(roll.kind, "roll");
+  if (roll.kind !== "roll") return;
+  assert.equal(roll.publishedAt, NOW - MINUTE_MS);
+  const { state } = roll;
+  const rows: readonly (readonly [reason: string, changes: Partial<RestartSituation>, expected: string])[] = [
+    ["answered", { state, sources: asked(NOW - MINUTE_MS) }, "settled UpToDate"],
+    ["asked for once more", { state, sources: asked(NOW - 10 * SECOND_MS) }, "roll"],
+    ["asked for just now", { state, sources: asked(NOW) }, "wait QuietPeriod 5s"],
+    ["taken back", { state }, "settled UpToDate"],
+    ["of what is not there", { sources: only(source(undefined, { againAt: NOW - MINUTE_MS })) }, "settled UpToDate"],
+    [
+      "while the window is closed",
+      { sources: asked(NOW - MINUTE_MS), window: { isOpen: false, opensAt: NOW } },
+      "wait WindowClosed 0s",
+    ],
+    ["while it is stopped", { sources: asked(NOW - MINUTE_MS), isStopped: true }, "settled Stopped"],
+    ["of a workload of which nothing is known", { state: undefined, sources: asked(NOW - MINUTE_MS) }, "adopt"],
+  ];
+  for (const [reason, changes, expected] of rows) {
+    assert.equal(summary(decideRestart({ ...SITUATION, ...changes })), expected, reason);
+  }
+  const adopted = decideRestart({ ...SITUATION, state: undefined, sources: asked(NOW - MINUTE_MS) });
+  assert.equal(adopted.kind === "adopt" && adopted.state.sources.get(DB)?.againAt, undefined, "and is answered next");
+});
+
 test("what is adopted is what is there; that a needed source is missing is not", () => {
   const sources = new Map<SourceId, SourceState>([
     [DB, source("1")],

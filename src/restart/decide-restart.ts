@@ -1,4 +1,6 @@
 import { formatInstant } from "../base/instant.ts";
+import { FOREIGN_PATIENCE_MS, leftByOther } from "./foreign-state.ts";
+import { isAskedAgain, judgeSource } from "./judge-source.ts";
 import {
   ABSENT,
   type AppliedSource,
@@ -10,7 +12,6 @@ import {
   type SourceState,
 } from "./model.ts";
 import { restartsWithinHour, trimmed } from "./restart-state.ts";
-import { compareDigests } from "./source-digests.ts";
 import { digestsText } from "./template-digests.ts";
 
 /**
@@ -20,7 +21,11 @@ import { digestsText } from "./template-digests.ts";
 export function decideRestart(situation: RestartSituation): RestartDecision {
   const { state, isStopped } = situation;
   if (state?.isStopped === true && !isStopped) return released(state);
-  const { changed, isNews, sources } = compare(situation);
+  const left = leftByOther(situation);
+  const asideUntil = left && standsAsideUntil(left, situation);
+  if (left && asideUntil !== undefined)
+    return { kind: "wait", until: asideUntil, reason: "OtherOperator", changed: left };
+  const { changed, isNews, sources } = compare(situation, left);
   const adopted: RestartState = { ...(state ?? NOTHING_KNOWN), sources };
   if (state === undefined || changed.length === 0) {
     return isNews ? { kind: "adopt", state: adopted, isRelease: false } : unchanged(state, situation);
@@ -30,6 +35,16 @@ export function decideRestart(situation: RestartSituation): RestartDecision {
   if (isOnTemplate(sources, publishedAt, situation)) return { kind: "adopt", state: adopted, isRelease: false };
   if (isStopped) return { kind: "settled", reason: "Stopped" };
   return obstacle(state, changed, situation) ?? roll(adopted, changed, situation);
+}
+
+/** Undefined: the other operator has had its time. */
+function standsAsideUntil(
+  left: readonly SourceId[],
+  { now, changeSeenAt = now }: RestartSituation,
+): number | undefined {
+  if (left.length === 0) return Number.POSITIVE_INFINITY;
+  const until = Math.min(changeSeenAt, now) + FOREIGN_PATIENCE_MS;
+  return until > now ? until : undefined;
 }
 
 /** Nothing has changed since the last restart; whether that came to its end is another question. */
@@ -44,7 +59,8 @@ function unchanged(state: RestartState | undefined, situation: RestartSituation)
 
 /** The same restart once more: for the same change, with the same words on the template. */
 function again(state: RestartState, { publishedAt }: RolledOut, { now, pace }: RestartSituation): RestartDecision {
-  const changed = [...state.sources].filter(([, { since }]) => since === publishedAt).map(([source]) => source);
+  const isOfIt = ({ since, againAt }: AppliedSource): boolean => since === publishedAt || againAt === publishedAt;
+  const changed = [...state.sources].filter(([, applied]) => isOfIt(applied)).map(([source]) => source);
   const restarted = { ...state, restartedAt: [...state.restartedAt, now], rolled: { publishedAt, isAgain: true } };
   return { kind: "roll", state: trimmed(restarted, now, pace.perHour), changed: changed.sort(), publishedAt };
 }
@@ -67,40 +83,43 @@ interface Comparison {
 }
 
 /** What is known of sources that no longer count goes with the next write, and is no reason for one. */
-function compare({ state, sources, now }: RestartSituation): Comparison {
+function compare({ state, sources, now }: RestartSituation, left: readonly SourceId[] = []): Comparison {
   const changed: SourceId[] = [];
   const next = new Map<SourceId, AppliedSource>();
   let isNews = false;
   for (const [source, current] of sources) {
     const known = state?.sources.get(source);
-    const verdict = judge(known, current);
+    // Of a workload of which nothing is known, what is there is taken down first.
+    const isAsked = state !== undefined && isAskedAgain(known, current);
+    const verdict = isAsked || left.includes(source) ? "changed" : judgeSource(known, current);
     if (verdict === "changed") changed.push(source);
     if (verdict === "news") isNews = true;
-    const applied = verdict === "same" ? known : { digest: current.digest ?? ABSENT, since: clamped(current, now) };
+    const applied = verdict === "same" ? known : appliedOf(known, current, { now, isAnswer: verdict === "changed" });
     if (applied !== undefined) next.set(source, seenIn(applied, current));
   }
   return { changed: changed.sort(), isNews, sources: next };
+}
+
+function appliedOf(
+  known: AppliedSource | undefined,
+  current: SourceState,
+  { now, isAnswer }: { readonly now: number; readonly isAnswer: boolean },
+): AppliedSource {
+  const againAt = (isAnswer ? current.againAt : undefined) ?? known?.againAt;
+  const applied = { digest: current.digest ?? ABSENT, since: clamped(current, now) };
+  return againAt === undefined ? applied : { ...applied, againAt };
 }
 
 /** What stands there only counts for the version that it was read in, and that goes with the next write. */
 const seenIn = (applied: AppliedSource, { version }: SourceState): AppliedSource =>
   version === undefined || version === applied.version ? applied : { ...applied, version };
 
-function judge(known: AppliedSource | undefined, current: SourceState): "same" | "changed" | "news" {
-  // That a source goes does not change what runs, and one that pods need says something only when it comes.
-  if (current.digest === undefined) return known === undefined && current.isOptional ? "news" : "same";
-  if (known === undefined) return "news";
-  const verdict = compareDigests(known.digest, current.digest);
-  if (verdict === "same") return "same";
-  // Pods that need it have started since it was absent, so they have it.
-  const isStarted = current.isRunning === true || (known.digest === ABSENT && !current.isOptional);
-  return verdict === "changed" && !isStarted ? "changed" : "news";
-}
-
 const clamped = ({ publishedAt }: SourceState, now: number): number => Math.min(publishedAt, now);
 
 const newestOf = (changed: readonly SourceId[], { sources, now }: RestartSituation): number =>
-  Math.min(now, Math.max(...changed.map((source) => sources.get(source)?.publishedAt ?? 0)));
+  Math.min(now, Math.max(...changed.map((source) => newestIn(sources.get(source)))));
+
+const newestIn = (source: SourceState | undefined): number => Math.max(source?.publishedAt ?? 0, source?.againAt ?? 0);
 
 function isOnTemplate(
   sources: ReadonlyMap<SourceId, AppliedSource>,

@@ -29,6 +29,8 @@ export interface SourceState {
   readonly isOptional: boolean;
   /** The resourceVersion that it was read in; undefined where it is not one object (a class), or not there. */
   readonly version?: string | undefined;
+  /** No pod may be older than this, whatever is known; whoever asks for it is answered with one restart. */
+  readonly againAt?: number | undefined;
   /** Pods have started with it: where it differs from what is known it is adopted, never rolled out. */
   readonly isRunning?: boolean;
 }
@@ -41,6 +43,8 @@ export interface AppliedSource {
   readonly since: number;
   /** A resourceVersion in which it was that: while it still has it, there is nothing to read. */
   readonly version?: string | undefined;
+  /** The last `againAt` that was answered. */
+  readonly againAt?: number | undefined;
 }
 
 /** What is remembered of a workload, on the workload itself. */
@@ -84,9 +88,13 @@ export interface Rollout {
   readonly isComplete: boolean;
   /** It will not go on by itself: paused, past its deadline, or waiting for somebody to delete pods. */
   readonly isStuck: boolean;
+  /** Why not; absent where it is not stuck. */
+  readonly halt?: Halt;
   readonly updated: number;
   readonly total: number;
 }
+
+export type Halt = "paused" | "pastDeadline" | "waitsForDeletion";
 
 export interface RestartSituation {
   /** Undefined: nothing is known of this very object. */
@@ -102,6 +110,8 @@ export interface RestartSituation {
   readonly changeSeenAt: number | undefined;
   /** When this process restarted this very object, whatever has become of the state since. */
   readonly ownRestartedAt: readonly number[];
+  /** What this process last knew the workload to run on, under its own key; undefined: it never had the state in hand. */
+  readonly own?: ReadonlyMap<SourceId, AppliedSource> | undefined;
   /** Maintenance windows, seen from now. */
   readonly window: { readonly isOpen: boolean; readonly opensAt: number | undefined };
   /** The workload bears `keyturn.dev/restart-stopped`: by the breaker, or by somebody. */
@@ -125,7 +135,8 @@ export type RestartDecision =
       readonly kind: "wait";
       /** Infinity where somebody else tells: a slot that is given back. */
       readonly until: number;
-      readonly reason: "QuietPeriod" | "LeastInterval" | "WindowClosed" | "NoSlot";
+      /** `OtherOperator`: one with another key has the state, and what has changed, if anything, is left to it for a while. */
+      readonly reason: "QuietPeriod" | "LeastInterval" | "WindowClosed" | "NoSlot" | "OtherOperator";
       readonly changed: readonly SourceId[];
     }
   /** Too many: say so, and do nothing more. */

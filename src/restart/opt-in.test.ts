@@ -65,6 +65,31 @@ test("who opts in by our annotation", () => {
   }
 });
 
+test("a mark opts in for just its Secrets, and can only add", () => {
+  const mark = { "keyturn.dev/restart-for": "a" };
+  const sources: readonly SourceId[] = ["secret/a", "secret/b", "configmap/a"];
+  const rows: readonly (readonly [
+    reason: string,
+    own: Annotations,
+    template: Annotations,
+    expected: readonly string[],
+  ])[] = [
+    ["nothing else is said", mark, {}, ["secret/a"]],
+    ["what is said counts too", mark, { "keyturn.dev/restartOnChange": "true" }, sources],
+    ["who says no is left alone", { ...mark, "keyturn.dev/restartOnChange": "false" }, {}, []],
+    ["on the template as well", mark, { "my.controller/restartOnChange": "false" }, []],
+    ["a slip says nothing", mark, { "keyturn.dev/restartOnChange": "yes" }, ["secret/a"]],
+    ["a template bears no mark", {}, mark, []],
+  ];
+  for (const [reason, own, template, expected] of rows) {
+    assert.deepEqual(counted(read(own, template), sources), expected, reason);
+  }
+  const slip = read(mark, { "keyturn.dev/restartOnChange": "yes" });
+  assert.deepEqual([slip?.isIn, slip?.problems.length], [true, 1], "and is told");
+  const rules = read({ ...mark, "secret.reloader.stakater.com/reload": "b" }, {}, true);
+  assert.deepEqual(counted(rules, sources), ["secret/a", "secret/b!"], "beside those of Reloader");
+});
+
 test("an opt-in counts what is used, but nothing that only pulls images, and nothing that is ignored", () => {
   const optIn = read({ "keyturn.dev/restartOnChange": "true" });
   assert.equal(optIn?.counts("secret/a", useOf("secret/a", true), UNMARKED), false);

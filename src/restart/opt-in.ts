@@ -1,6 +1,7 @@
 import { type Annotations, OWN_PREFIX, optInAnnotation } from "./annotations.ts";
 import type { SourceId, Use } from "./model.ts";
 import { type ReloaderRules, readReloaderRules, type SourcePattern } from "./reloader-rules.ts";
+import { readMark, secretSource } from "./restart-mark.ts";
 import { partsOf } from "./source-id.ts";
 
 /**
@@ -18,6 +19,8 @@ export interface OptIn {
   readonly counts: (source: SourceId, use: Use | undefined, marks: SourceMarks) => boolean;
   /** Sources that count whether they are used or not. */
   readonly namedSources: readonly SourcePattern[];
+  /** Secrets that somebody else has opted in for; see `RESTART_FOR_ANNOTATION`. */
+  readonly markedFor?: readonly string[];
   /** Reloader's pause period: the default of the pace, where no annotation of ours says otherwise. */
   readonly leastIntervalMs?: number;
   /** What cannot be understood, in words for an event. */
@@ -51,9 +54,17 @@ interface Wish {
 const NOTHING: readonly never[] = [];
 
 /** Undefined where nothing is said of restarts, or "false". */
-export function readOptIn({ own, template, prefixes, reloader }: OptInAnnotations): OptIn | undefined {
+export function readOptIn(annotations: OptInAnnotations): OptIn | undefined {
+  const { own, template, prefixes } = annotations;
   const wish = readWish(own, template, [OWN_PREFIX, ...prefixes]);
   if (wish.value === "false") return undefined;
+  const said = saidOptIn(wish, annotations);
+  const { secrets } = readMark(own);
+  return secrets.length === 0 ? said : withMark(said, secrets);
+}
+
+/** What the workload itself says. */
+function saidOptIn(wish: Wish, { own, template, reloader }: OptInAnnotations): OptIn | undefined {
   if (wish.value === "invalid") return notIn(wish.prefix, [`${optInAnnotation(wish.prefix)} must be ${VALUES}`]);
   const isUsedEnough = wish.value !== "unsaid";
   const rules = reloader ? readReloaderRules(own, template) : undefined;
@@ -65,6 +76,19 @@ export function readOptIn({ own, template, prefixes, reloader }: OptInAnnotation
     namedSources: rules.patterns,
     ...(rules.pausePeriodMs === undefined ? {} : { leastIntervalMs: rules.pausePeriodMs }),
     problems: rules.problems,
+  };
+}
+
+/** The mark can only add to what is said: a slip stays one, and so does what counts without it. */
+function withMark(said: OptIn | undefined, secrets: readonly string[]): OptIn {
+  const sources = new Set(secrets.map(secretSource));
+  const base = said?.isIn ? said : plainOptIn({ prefix: OWN_PREFIX, value: "unsaid" });
+  const isSaid: OptIn["counts"] = said?.counts ?? (() => false);
+  return {
+    ...base,
+    counts: (source, use, marks) => (sources.has(source) && use?.isPullOnly === false) || isSaid(source, use, marks),
+    markedFor: secrets,
+    problems: said?.problems ?? NOTHING,
   };
 }
 

@@ -35,17 +35,36 @@ test("a mistake is told with the annotation's name, and the default counts", () 
     ["keyturn.dev/restart-max-per-hour", "1001"],
     ["keyturn.dev/restart-max-per-hour", "1.5"],
     ["keyturn.dev/restart-max-per-hour", "many".repeat(1000)],
-    ["keyturn.dev/restart-window", ""],
-    ["keyturn.dev/restart-window", "0 2 * * *"],
-    ["keyturn.dev/restart-window", "0 2 * * *; 1h; Europe/Berlin; x"],
-    ["keyturn.dev/restart-window", "0 2 * * *; 1h; Europe/Atlantis"],
-    ["keyturn.dev/restart-window", "0 2 * * *; 1h | 99 2 * * *; 1h"],
   ];
   for (const [name, text] of table) {
     const { problems, ...rest } = readPace({ [name]: text }, DEFAULTS);
     assert.deepEqual(rest, DEFAULTS, text);
     assert.equal(problems.length, 1, text);
     assert.ok(problems[0]?.startsWith(`${name}: `) && problems[0].length < 300, problems[0] ?? text);
+  }
+});
+
+test("windows that cannot be read do not open, and those beside them count", () => {
+  const twoOClock = Date.parse("2026-01-10T02:30:00Z");
+  const rows: readonly (readonly [reason: string, text: string, opensAtTwo: boolean, problems: number])[] = [
+    ["nothing", "", false, 1],
+    ["no duration", "0 2 * * *", false, 1],
+    ["a word too many", "0 2 * * *; 1h; Europe/Berlin; x", false, 1],
+    ["no such zone", "0 2 * * *; 1h; Europe/Atlantis", false, 1],
+    ["a day that never comes", "0 2 31 2 *; 1h", false, 1],
+    ["one good, one not", "0 2 * * *; 1h | 99 2 * * *; 1h", true, 1],
+    ["one good, one that never opens", "0 2 31 2 *; 1h | 0 2 * * *; 1h", true, 1],
+    ["a leap day", "0 2 29 2 *; 1h | 0 2 * * *; 1h", true, 0],
+    ["two that are not", "soon | later", false, 2],
+    ["too many", Array(17).fill("0 2 * * *; 1h").join("|"), false, 1],
+  ];
+  for (const [reason, text, opensAtTwo, count] of rows) {
+    const { windows, pace, problems } = readPace({ "keyturn.dev/restart-window": text }, { ...DEFAULTS, windows: [] });
+    assert.equal(isOpen(windows, twoOClock), opensAtTwo, reason);
+    assert.equal(isOpen(windows, twoOClock + 3_600_000), false, `${reason}: an hour later`);
+    assert.deepEqual(pace, DEFAULTS.pace, reason);
+    assert.equal(problems.length, count, reason);
+    for (const problem of problems) assert.match(problem, /^keyturn\.dev\/restart-window: .{1,260}$/, reason);
   }
 });
 
@@ -56,7 +75,8 @@ test("windows: any of several is enough, each on the wall of its own zone", () =
   assert.equal(isOpen(windows, Date.parse("2026-01-10T14:45:00Z")), true, "a Saturday afternoon");
 });
 
-test("more windows than anybody needs are refused", () => {
+test("more windows than anybody needs are refused, and one that never opens", () => {
+  assert.throws(() => parseRestartWindows("0 3 31 2 *; 1h"), /"0 3 31 2 \*; 1h" never opens/);
   assert.throws(() => parseRestartWindows(Array(17).fill("0 2 * * *; 1h").join("|")), InvalidValue);
 });
 

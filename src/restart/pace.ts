@@ -1,6 +1,6 @@
 import { parseDuration } from "../base/duration.ts";
 import { InvalidValue, messageOf } from "../base/errors.ts";
-import { type MaintenanceWindow, parseWindow } from "../engine/windows.ts";
+import { type MaintenanceWindow, nextOpening, parseWindow } from "../engine/windows.ts";
 import { type Annotations, MAX_ROLLOUTS_ANNOTATION, PACE_ANNOTATIONS } from "./annotations.ts";
 import type { Pace } from "./model.ts";
 
@@ -11,7 +11,10 @@ export interface PaceSettings {
   readonly windows: readonly MaintenanceWindow[];
 }
 
-/** The defaults, with what the annotations say otherwise; a mistake is a problem, and the default counts. */
+/**
+ * The defaults, with what the annotations say otherwise. A mistake is a problem, and the default counts; of windows, those
+ * that can be read: who asks for any does not want restarts at all times.
+ */
 export function readPace(
   annotations: Annotations,
   defaults: PaceSettings,
@@ -28,7 +31,7 @@ export function readPace(
       leastIntervalMs: read(minInterval, parseDuration, pace.leastIntervalMs),
       perHour: read(maxPerHour, parseRestartsPerHour, pace.perHour),
     },
-    windows: read(window, parseRestartWindows, windows),
+    windows: readWindows(annotations[window], windows, (problem) => problems.push(`${window}: ${problem}`)),
     problems,
   };
 }
@@ -54,12 +57,37 @@ function readAnnotation<T>({ annotations, name, parse, otherwise, problems }: Re
 }
 
 const MAX_WINDOWS = 16;
+const NEVER_OPEN = parseWindow({ schedule: "0 0 31 2 *", duration: "1m" });
+
+function readWindows(
+  text: string | undefined,
+  otherwise: readonly MaintenanceWindow[],
+  tell: (problem: string) => void,
+): readonly MaintenanceWindow[] {
+  if (text === undefined) return otherwise;
+  const attempt = <T>(parse: () => T): readonly T[] => {
+    try {
+      return [parse()];
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error;
+      tell(messageOf(error));
+      return [];
+    }
+  };
+  const parts = attempt(() => splitWindows(text)).flat();
+  const readable = parts.flatMap((part) => attempt(() => parseOne(part)));
+  return readable.length > 0 ? readable : [NEVER_OPEN];
+}
 
 /** `CRON; DURATION[; ZONE]`, several joined by ` | `; `InvalidValue` where it cannot be read. */
 export function parseRestartWindows(text: string): readonly MaintenanceWindow[] {
+  return splitWindows(text).map(parseOne);
+}
+
+function splitWindows(text: string): readonly string[] {
   const windows = text.split("|");
   if (windows.length > MAX_WINDOWS) throw new InvalidValue(`more than ${MAX_WINDOWS} windows`);
-  return windows.map(parseOne);
+  return windows;
 }
 
 function parseOne(text: string): MaintenanceWindow {
@@ -69,7 +97,10 @@ function parseOne(text: string): MaintenanceWindow {
       `${JSON.stringify(text.trim().slice(0, 80))} is not a window: "CRON; DURATION" or "CRON; DURATION; TIME ZONE"`,
     );
   }
-  return parseWindow({ schedule, duration, ...(timeZone === undefined ? {} : { timeZone }) });
+  const window = parseWindow({ schedule, duration, ...(timeZone === undefined ? {} : { timeZone }) });
+  // Whatever opens at all does so within the years that are searched from any day.
+  if (nextOpening([window], 0) !== undefined) return window;
+  throw new InvalidValue(`${JSON.stringify(text.trim().slice(0, 80))} never opens`);
 }
 
 /** More could not be remembered on the workload, and nobody needs as many. */

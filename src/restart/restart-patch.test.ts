@@ -19,7 +19,7 @@ const stateText = stateAnnotation(state, "uid-1");
 test("a roll: the state and the template's annotations in one apply, of that very object as it was read", () => {
   const kind = kindOf("Deployment");
   assert.ok(kind);
-  assert.deepEqual(rollPatch({ kind, workload, prefix: "my.controller", state, publishedAt: NOW - 1 }), {
+  assert.deepEqual(rollPatch({ kind, workload, optIn: { prefix: "my.controller" }, state, publishedAt: NOW - 1 }), {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { ...identity, annotations: { "keyturn.dev/restart-state": stateText } },
@@ -34,6 +34,21 @@ test("a roll: the state and the template's annotations in one apply, of that ver
       },
     },
   });
+});
+
+test("of a workload that is marked, the template tells when the newest of those Secrets came to be what it is", () => {
+  const kind = kindOf("Deployment");
+  assert.ok(kind);
+  const rotatedAt = (markedFor: readonly string[], againAt?: number): string | undefined => {
+    const applied = { digest: secret, since: NOW - 60_000, againAt };
+    const sources = new Map([["secret/db" as const, applied]]);
+    const optIn = { prefix: "keyturn.dev", markedFor };
+    const body = rollPatch({ kind, workload, optIn, state: { ...state, sources }, publishedAt: NOW });
+    return kind.templateOf(body as never).annotations["bindy.firestoned.io/rndc-key-rotated-at"];
+  };
+  assert.equal(rotatedAt(["db", "other"]), "2026-03-01T11:59:00Z");
+  assert.equal(rotatedAt(["db"], NOW), "2026-03-01T12:00:00Z", "or when it was asked for again");
+  assert.equal(rotatedAt(["other"]), undefined);
 });
 
 test("a write of the state holds nothing of the template, and the breaker's words while it has stopped", () => {

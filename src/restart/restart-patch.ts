@@ -3,11 +3,14 @@ import { apiVersionOf, type ObjectMeta, type ResourceType } from "../kube/object
 import {
   type Annotations,
   digestsAnnotation,
+  KEY_ROTATED_AT_ANNOTATION,
   restartedAtAnnotation,
   STATE_ANNOTATION,
   STOPPED_ANNOTATION,
 } from "./annotations.ts";
 import type { RestartState } from "./model.ts";
+import type { OptIn } from "./opt-in.ts";
+import { secretSource } from "./restart-mark.ts";
 import { stateAnnotation } from "./restart-state.ts";
 import { digestsText } from "./template-digests.ts";
 import type { Fields, WorkloadKind } from "./workload-kinds.ts";
@@ -21,24 +24,38 @@ export interface RollWrite {
   readonly kind: WorkloadKind;
   /** As it was read before its sources were. */
   readonly workload: ObjectMeta;
-  readonly prefix: string;
+  readonly optIn: Pick<OptIn, "prefix" | "markedFor">;
   readonly state: RestartState;
   readonly publishedAt: number;
 }
 
 /** By `ROLL_MANAGER`. */
-export function rollPatch({ kind, workload, prefix, state, publishedAt }: RollWrite): Fields {
+export function rollPatch({ kind, workload, optIn, state, publishedAt }: RollWrite): Fields {
   return {
     ...metadataPatch(kind.type, workload, stateAnnotations(state, workload)),
-    ...kind.templateFields(templateAnnotations(prefix, state, publishedAt)),
+    ...kind.templateFields(templateAnnotations(optIn, state, publishedAt)),
   };
 }
 
 /** Functions of the sources alone: the same roll twice is one. */
-const templateAnnotations = (prefix: string, state: RestartState, publishedAt: number): Annotations => ({
+const templateAnnotations = (
+  { prefix, markedFor = [] }: RollWrite["optIn"],
+  state: RestartState,
+  publishedAt: number,
+): Annotations => ({
   [digestsAnnotation(prefix)]: digestsText(state.sources),
   [restartedAtAnnotation(prefix)]: formatInstant(publishedAt),
+  ...keyAnnotations(markedFor, state),
 });
+
+/** In every roll of a workload that is marked: what an apply leaves out is removed. */
+function keyAnnotations(markedFor: readonly string[], { sources }: RestartState): Annotations {
+  const dates = markedFor.flatMap((name) => {
+    const { since, againAt } = sources.get(secretSource(name)) ?? {};
+    return since === undefined ? [] : [Math.max(since, againAt ?? since)];
+  });
+  return dates.length === 0 ? {} : { [KEY_ROTATED_AT_ANNOTATION]: formatInstant(Math.max(...dates)) };
+}
 
 export interface StateWrite {
   readonly type: ResourceType;
@@ -59,7 +76,8 @@ const stateAnnotations = (state: RestartState, { uid = "" }: ObjectMeta): Annota
   [STATE_ANNOTATION]: stateAnnotation(state, uid),
 });
 
-const metadataPatch = (type: ResourceType, workload: ObjectMeta, annotations: Annotations): Fields => {
+/** The part that every one of them has; nothing but annotations. */
+export const metadataPatch = (type: ResourceType, workload: ObjectMeta, annotations: Annotations): Fields => {
   const { name, namespace, uid, resourceVersion } = workload;
   return {
     apiVersion: apiVersionOf(type),

@@ -47,6 +47,12 @@ test("what the last restart was for is read back", () => {
   assert.deepEqual(readState(bearing(JSON.stringify({ ...fields, rolled: "soon", again: true }))), STATE);
 });
 
+test("what was asked for and answered is read back", () => {
+  const applied = { digest: ABSENT, since: NOW, againAt: NOW + SECOND_MS };
+  const state = { ...STATE, sources: new Map([["secret/db" as const, applied]]) };
+  assert.deepEqual(readState(bearing(stateAnnotation(state, "uid-1"))), state);
+});
+
 test("the version that a digest was read in is read back", () => {
   const sources = new Map<SourceId, AppliedSource>([
     ["secret/db", { digest: digestOfValue("secret/db", "1"), since: NOW, version: "4711" }],

@@ -58,10 +58,12 @@ function readSources(value: unknown): ReadonlyMap<SourceId, AppliedSource> | und
   const sources = new Map<SourceId, AppliedSource>();
   for (const [source, applied] of Object.entries(value)) {
     if (!isSourceId(source) || !isRecord(applied)) return undefined;
-    const { digest, since, version } = applied;
+    const { digest, since, version, again } = applied;
+    const againAt = parseInstant(again);
     const at = parseInstant(since);
     if (typeof digest !== "string" || !isDigest(digest) || at === undefined) return undefined;
-    sources.set(source, { digest, since: at, ...(typeof version === "string" && { version }) });
+    const more = { ...(typeof version === "string" && { version }), ...(againAt !== undefined && { againAt }) };
+    sources.set(source, { digest, since: at, ...more });
   }
   return sources;
 }
@@ -73,7 +75,10 @@ export function stateAnnotation(state: RestartState, uid: string): string {
   const text = JSON.stringify({
     uid,
     sources: Object.fromEntries(
-      applied.map(([source, { since, ...rest }]) => [source, { ...rest, since: formatInstant(since) }]),
+      applied.map(([source, { since, againAt, ...rest }]) => {
+        const again = againAt === undefined ? {} : { again: formatInstant(againAt) };
+        return [source, { ...rest, since: formatInstant(since), ...again }];
+      }),
     ),
     restarts: restartedAt.map(formatInstant),
     ...(isStopped ? { stopped: true } : {}),

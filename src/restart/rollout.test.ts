@@ -16,8 +16,8 @@ function read(kindName: string, spec: Fields, status: Fields): Rollout {
 }
 
 /** How it stands, and how many of how many pods have moved. */
-function summary({ isComplete, isStuck, updated, total }: Rollout): string {
-  return `${isComplete ? "complete" : isStuck ? "stuck" : "under way"} ${updated}/${total}`;
+function summary({ isComplete, isStuck, halt, updated, total }: Rollout): string {
+  return `${isComplete ? "complete" : isStuck ? `stuck (${halt})` : "under way"} ${updated}/${total}`;
 }
 
 function checkRows(kindName: string, rows: readonly Row[]): void {
@@ -37,9 +37,9 @@ test("a Deployment, as kubectl rollout status tells it", () => {
     ["old ones remain", { replicas: 3 }, { ...done, replicas: 4 }, "under way 3/3"],
     ["not available yet", { replicas: 3 }, { ...done, availableReplicas: 2 }, "under way 3/3"],
     ["no replicas", { replicas: 0 }, { observedGeneration: 1 }, "complete 0/0"],
-    ["paused", { replicas: 3, paused: true }, { ...done, updatedReplicas: 1 }, "stuck 1/3"],
+    ["paused", { replicas: 3, paused: true }, { ...done, updatedReplicas: 1 }, "stuck (paused) 1/3"],
     ["paused when all had moved", { replicas: 3, paused: true }, done, "complete 3/3"],
-    ["past its deadline", { replicas: 3 }, { ...done, ...late, updatedReplicas: 1 }, "stuck 1/3"],
+    ["past its deadline", { replicas: 3 }, { ...done, ...late, updatedReplicas: 1 }, "stuck (pastDeadline) 1/3"],
     [
       "the one before was past its deadline",
       { replicas: 3 },
@@ -66,7 +66,7 @@ test("a StatefulSet, as kubectl rollout status tells it", () => {
     ["all above the partition moved", partitioned(2), moving, "complete 1/3"],
     ["not all above the partition moved", partitioned(1), moving, "under way 1/3"],
     ["a partition above all", partitioned(9), { ...moving, updatedReplicas: 0 }, "complete 0/3"],
-    ["waits for somebody to delete pods", onDelete, moving, "stuck 1/3"],
+    ["waits for somebody to delete pods", onDelete, moving, "stuck (waitsForDeletion) 1/3"],
     ["waited for somebody to delete pods", onDelete, done, "complete 3/3"],
     ["no replicas", { replicas: 0 }, moving, "complete 0/0"],
   ]);
@@ -82,7 +82,12 @@ test("a DaemonSet, as kubectl rollout status tells it", () => {
     ["not seen by its controller", {}, { ...done, observedGeneration: 1 }, "under way 3/3"],
     ["no node yet, and not seen", {}, { observedGeneration: 1 }, "under way 0/1"],
     ["no node", {}, {}, "complete 0/0"],
-    ["waits for somebody to delete pods", onDelete, { ...done, updatedNumberScheduled: 2 }, "stuck 2/3"],
+    [
+      "waits for somebody to delete pods",
+      onDelete,
+      { ...done, updatedNumberScheduled: 2 },
+      "stuck (waitsForDeletion) 2/3",
+    ],
   ]);
 });
 

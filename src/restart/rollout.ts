@@ -1,6 +1,6 @@
 import type { KubeObject } from "../kube/objects.ts";
 import { isRecord, recordOf, type UnknownRecord } from "../kube/record.ts";
-import type { Rollout } from "./model.ts";
+import type { Halt, Rollout } from "./model.ts";
 import type { WorkloadKind } from "./workload-kinds.ts";
 
 /**
@@ -37,7 +37,8 @@ function deploymentRollout(parts: Parts): Rollout {
   const updated = numberOf(status.updatedReplicas);
   const isMoved = updated >= total && numberOf(status.replicas) <= updated;
   const isDone = isObserved(parts) && isMoved && numberOf(status.availableReplicas) >= updated;
-  return rollout({ isDone, updated, total, isHalted: spec.paused === true || isPastDeadline(parts) });
+  const halt = spec.paused === true ? "paused" : isPastDeadline(parts) ? "pastDeadline" : undefined;
+  return rollout({ isDone, updated, total, halt });
 }
 
 /** What the status says of an older generation is no longer true. */
@@ -51,42 +52,44 @@ const isPastDeadline = (parts: Parts): boolean => {
 /** Of a partitioned one, only the pods above the partition are to move. */
 function statefulSetRollout(parts: Parts): Rollout {
   const { spec, status } = parts;
-  const strategy = recordOf(spec.updateStrategy);
   const total = numberOf(spec.replicas, 1);
-  const partition = numberOf(recordOf(strategy.rollingUpdate).partition);
+  const partition = numberOf(recordOf(recordOf(spec.updateStrategy).rollingUpdate).partition);
   const hasMoved = status.updateRevision === status.currentRevision;
   const updated = hasMoved ? numberOf(status.replicas) : numberOf(status.updatedReplicas);
   const isDone = isObserved(parts) && updated >= total - partition && numberOf(status.readyReplicas) >= total;
-  return rollout({ isDone, updated, total, isHalted: strategy.type === "OnDelete" });
+  return rollout({ isDone, updated, total, halt: haltOf(parts) });
 }
 
 function daemonSetRollout(parts: Parts): Rollout {
-  const { spec, status } = parts;
+  const { status } = parts;
   const total = numberOf(status.desiredNumberScheduled);
   const updated = numberOf(status.updatedNumberScheduled);
   const isDone = isObserved(parts) && updated >= total && numberOf(status.numberAvailable) >= total;
-  const isHalted = recordOf(spec.updateStrategy).type === "OnDelete";
-  return rollout({ isDone, updated, total: isObserved(parts) ? total : Math.max(total, 1), isHalted });
+  return rollout({ isDone, updated, total: isObserved(parts) ? total : Math.max(total, 1), halt: haltOf(parts) });
 }
+
+const haltOf = ({ spec }: Parts): Halt | undefined =>
+  recordOf(spec.updateStrategy).type === "OnDelete" ? "waitsForDeletion" : undefined;
 
 /** Its status does not tell pods of the old template from those of the new. */
 function replicaSetRollout(parts: Parts): Rollout {
   const total = numberOf(parts.spec.replicas, 1);
   const updated = numberOf(parts.status.readyReplicas);
-  return rollout({ isDone: isObserved(parts) && updated >= total, updated, total, isHalted: false });
+  return rollout({ isDone: isObserved(parts) && updated >= total, updated, total, halt: undefined });
 }
 
 interface Progress {
   readonly isDone: boolean;
   readonly updated: number;
   readonly total: number;
-  readonly isHalted: boolean;
+  readonly halt: Halt | undefined;
 }
 
 /** Where there is no pod, there is nothing to wait for. */
-function rollout({ isDone, updated, total, isHalted }: Progress): Rollout {
+function rollout({ isDone, updated, total, halt }: Progress): Rollout {
   const isComplete = isDone || total === 0;
-  return { isComplete, isStuck: !isComplete && isHalted, updated: Math.min(updated, total), total };
+  const isStuck = !isComplete && halt !== undefined;
+  return { isComplete, isStuck, ...(isStuck && { halt }), updated: Math.min(updated, total), total };
 }
 
 const isObserved = ({ status, generation }: Parts): boolean => numberOf(status.observedGeneration) >= generation;

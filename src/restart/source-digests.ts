@@ -96,6 +96,10 @@ export function compareDigests(known: string, now: string): "same" | "changed" |
   return isChanged ? "changed" : "unknown";
 }
 
+/** Whether two digests were made with different keys: nothing can be said of them together. */
+export const isUnderOtherKey = (known: string, now: string): boolean =>
+  known !== ABSENT && now !== ABSENT && known.split(".")[1] !== now.split(".")[1];
+
 /** By id; parts that share an id by chance stand together, in their order. */
 function valuesOf(tags: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>();

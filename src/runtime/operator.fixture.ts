@@ -1,7 +1,7 @@
-import type { LogFields, Logger } from "../base/logger.ts";
 import { silentLogger } from "../base/logger.ts";
 import { ManualClock } from "../base/manual-clock.ts";
 import { seededRandom } from "../base/random.ts";
+import { type LogLine, recordingLogger } from "../base/recording-logger.fixture.ts";
 import { EmbeddedServer } from "../embedded/embedded-server.ts";
 import { createLocalTransport } from "../embedded/http/local-transport.ts";
 import { createFaultyTransport, type FaultPlan, type FaultyTransport } from "../kube/faulty-transport.ts";
@@ -124,12 +124,6 @@ const definitionOf = (type: ResourceType): KubeObject => ({
   },
 });
 
-interface LogLine {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: LogFields;
-}
-
 export interface Running {
   readonly operator: Operator;
   readonly metrics: Metrics;
@@ -219,19 +213,5 @@ function noting(reconciled: string[], options: StartOptions): Controller {
         return options.work ? options.work(key, signal) : { kind: "settled" };
       };
     },
-  };
-}
-
-function recordingLogger(lines: LogLine[], bound: LogFields = {}): Logger {
-  const at =
-    (level: string) =>
-    (message: string, fields: LogFields = {}): void =>
-      void lines.push({ level, message, fields: { ...bound, ...fields } });
-  return {
-    debug: at("debug"),
-    info: at("info"),
-    warn: at("warn"),
-    error: at("error"),
-    with: (fields) => recordingLogger(lines, { ...bound, ...fields }),
   };
 }

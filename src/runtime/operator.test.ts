@@ -388,6 +388,26 @@ describe("an API server that is away", () => {
     await running.stop();
   });
 
+  test("an outage that lasts is one error, however many watches there are, and its end is told", async () => {
+    const cluster = startCluster();
+    await cluster.install(widgets);
+    const running = await startOperator(cluster);
+    running.faults.plan = () => ({ kind: "refuse" });
+    running.faults.transport.breakAll();
+    await cluster.clock.advance(4 * MINUTE);
+    assert.equal(lines(running, /./, "error").length, 0, "it may be over soon");
+    await cluster.clock.advance(10 * MINUTE);
+    assert.equal(lines(running, /the API server is unavailable/, "error").length, 1);
+    running.faults.plan = () => undefined;
+    await cluster.clock.advance(3 * MINUTE);
+    assert.equal(lines(running, /the API server answers again/, "info").length, 1);
+    running.faults.plan = () => ({ kind: "refuse" });
+    running.faults.transport.breakAll();
+    await cluster.clock.advance(6 * MINUTE);
+    assert.equal(lines(running, /the API server is unavailable/, "error").length, 2, "the next one is another one");
+    await running.stop();
+  });
+
   test("readiness also fails where no kind is installed", async () => {
     const cluster = startCluster();
     const running = await startOperator(cluster);

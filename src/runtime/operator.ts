@@ -5,6 +5,7 @@ import { createListWatch, type ListWatch } from "../kube/list-watch.ts";
 import type { ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { ResourceCache } from "../kube/resource-cache.ts";
+import { ServerOutage } from "../kube/server-outage.ts";
 import type { Controller } from "./controller.ts";
 import { ControllerUnit } from "./controller-unit.ts";
 import { HealthChecks, type Heartbeat, startHeartbeat } from "./health.ts";
@@ -47,6 +48,7 @@ export class Operator {
   readonly readiness = new HealthChecks();
   readonly liveness = new HealthChecks();
   readonly #options: OperatorOptions;
+  readonly #outage: ServerOutage;
   readonly #watching = new AbortController();
   readonly #electing = new AbortController();
   readonly #sources: WatchedSources;
@@ -63,6 +65,7 @@ export class Operator {
 
   constructor(options: OperatorOptions) {
     this.#options = options;
+    this.#outage = new ServerOutage(options.clock, options.logger);
     this.#heartbeat = startHeartbeat({ clock: options.clock });
     this.#elector = this.#createElector();
     this.#sources = this.#createSources();
@@ -128,7 +131,8 @@ export class Operator {
   #createSources(): WatchedSources {
     const { kube, clock, random, logger, metrics } = this.#options;
     const onWatchChanged = (): void => this.#watchChanged();
-    return new WatchedSources({ kube, clock, random, logger, onWatchChanged, observe: metrics.watchObservers() });
+    const observe = metrics.watchObservers();
+    return new WatchedSources({ kube, clock, random, logger, outage: this.#outage, onWatchChanged, observe });
   }
 
   #createUnits(): readonly ControllerUnit[] {
@@ -151,6 +155,7 @@ export class Operator {
       clock,
       random,
       logger,
+      outage: this.#outage,
       type: crdType,
       cache: new ResourceCache<null>(),
       metadataOnly: true,

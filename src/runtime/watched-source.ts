@@ -5,6 +5,7 @@ import { createListWatch, type ListWatch } from "../kube/list-watch.ts";
 import { describeType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { type Delta, ResourceCache } from "../kube/resource-cache.ts";
+import type { ServerOutage } from "../kube/server-outage.ts";
 import type { Source } from "./controller.ts";
 import type { HealthSource, HealthState } from "./health.ts";
 import type { WatchLabels, WatchObserver, WatchProbe } from "./metrics.ts";
@@ -14,6 +15,7 @@ export interface WatchedSourceOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly outage: ServerOutage;
   /** A watch may have become complete, or its kind may have come or gone. */
   readonly onWatchChanged: () => void;
   readonly observe: (probe: WatchProbe) => WatchObserver;
@@ -38,7 +40,7 @@ export class WatchedSource {
   #isSynced = false;
 
   constructor(source: Source, options: WatchedSourceOptions, sakes: readonly WatchedSource[] = []) {
-    const { kube, clock, random, logger, onWatchChanged, observe } = options;
+    const { kube, clock, random, logger, outage, onWatchChanged, observe } = options;
     this.source = source;
     this.#sakes = sakes;
     this.#isNeeded = sakes.length === 0;
@@ -55,6 +57,7 @@ export class WatchedSource {
       random,
       type: source.type,
       logger,
+      outage,
       cache: this.cache,
       transform: (object) => source.record(object),
       ...(source.selection && { selection: source.selection }),

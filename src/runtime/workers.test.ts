@@ -1,35 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { after, backoff, KeyturnError, never, type RetryRule } from "../base/errors.ts";
-import type { LogFields, Logger } from "../base/logger.ts";
 import { ManualClock, settle } from "../base/manual-clock.ts";
 import { fc } from "../base/properties.fixture.ts";
 import { integerBetween, seededRandom } from "../base/random.ts";
+import { type LogLine, recordingLogger } from "../base/recording-logger.fixture.ts";
 import { Conflict } from "../kube/errors.ts";
 import { DueTimes } from "./due-times.ts";
 import { WorkQueue } from "./queue.ts";
 import { type Reconcile, type WorkerObserver, Workers } from "./workers.ts";
-
-interface LogLine {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: LogFields;
-}
-
-function recordingLogger(lines: LogLine[]): Logger {
-  const at =
-    (level: string) =>
-    (message: string, fields: LogFields = {}): void =>
-      void lines.push({ level, message, fields });
-  const logger: Logger = {
-    debug: at("debug"),
-    info: at("info"),
-    warn: at("warn"),
-    error: at("error"),
-    with: () => logger,
-  };
-  return logger;
-}
 
 function start(
   reconcile: Reconcile,

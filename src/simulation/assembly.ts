@@ -1,6 +1,7 @@
 import type { State } from "../engine/model.ts";
 import { type KubeObject, keyOf } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
+import type { SendCommand } from "../providers/bind/ports.ts";
 import type { HttpPort } from "../providers/http-port.ts";
 import { SecretPublisher, secretType } from "../publish/secret-publisher.ts";
 import type { ManagedFamily } from "../reconcile/managed/family.ts";
@@ -40,6 +41,10 @@ export interface Tampering {
   readonly restarts?: {
     /** Workloads and sources, as its watches tell of them. */
     readonly seen?: (object: KubeObject, process: Process) => KubeObject;
+  };
+  /** What the controller of RndcKeys alone is built on. */
+  readonly rings?: {
+    readonly send?: (send: SendCommand, process: Process) => SendCommand;
   };
   /** What is known of workloads that use Secrets. */
   readonly view?: (view: RestartView) => RestartView;

@@ -19,6 +19,8 @@ export interface Books {
   readonly takenAway: Set<string>;
   /** Keys whose marks were taken off on purpose. */
   readonly setFree: Set<string>;
+  /** The keys that became active, the latest first, by the resource's name. */
+  readonly committed: Map<string, { readonly uid: string; readonly ids: readonly string[] }>;
   /** Keys that the operator deleted. */
   readonly deleted: Set<string>;
   /** Keys that somebody else has made, whatever stands on them. */
@@ -53,6 +55,7 @@ export const NO_BOOKS: Books = {
   untold: new Set(),
   takenAway: new Set(),
   setFree: new Set(),
+  committed: new Map(),
   deleted: new Set(),
   foreign: new Set(),
   disowned: new Set(),

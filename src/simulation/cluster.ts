@@ -1,5 +1,7 @@
+import { bind9Instance } from "../api/bind/bind9-instance.ts";
 import { definitionOf } from "../api/custom-resource.ts";
 import { customResources } from "../api/custom-resources.ts";
+import { rndcKey } from "../api/keyturn/rndc-key.ts";
 import { silentLogger } from "../base/logger.ts";
 import { type Random, seededRandom } from "../base/random.ts";
 import { EmbeddedServer } from "../embedded/embedded-server.ts";
@@ -76,11 +78,12 @@ export class Cluster {
 
 /** The kinds that the simulated worlds know. */
 function typesOfFamilies(): readonly ResourceType[] {
-  return FAMILIES.flatMap(({ holders, parents }) => {
+  const types = FAMILIES.flatMap(({ holders, parents }) => {
     const managed = holders?.create();
     const parental = parents ? [parents.kind.type, parents.children.type, parents.classType] : [];
     return [managed?.kind.type, managed?.configType, ...parental].flatMap((type) => type ?? []);
   });
+  return [...types, rndcKey, bind9Instance];
 }
 
 /** Ours are defined as for any cluster; kinds of others bring their definition along. */

@@ -55,14 +55,14 @@ export async function exploreSingles(exploration: Exploration): Promise<number> 
   const runner = new Runner(exploration);
   for (const scene of scenes(exploration)) {
     const base = originIn(scene, 1);
-    const { calls: plain } = await runner.run({ ...base, disturbances: [] }, true);
+    const { calls: plain } = await runner.run({ ...base, disturbances: [] });
     const first = preludeIn(plain, exploration);
-    const { calls } = first.length === 0 ? { calls: plain } : await runner.run({ ...base, disturbances: first }, true);
+    const { calls } = first.length === 0 ? { calls: plain } : await runner.run({ ...base, disturbances: first });
     for (const [at, call] of calls.entries()) {
       if (at <= (first[0]?.at ?? -1)) continue;
       for (const what of scene.repertoire.perturbationsAt(call)) {
         if (!scene.repertoire.isFair(scene.climate, what) || exploration.isMeant?.(what) === false) continue;
-        await runner.run({ ...base, disturbances: [...first, { at, what }] });
+        await runner.sample({ ...base, disturbances: [...first, { at, what }] }, scene);
         if (await runner.isEnough()) return runner.count;
       }
     }
@@ -83,11 +83,11 @@ export async function explorePairs(exploration: Exploration): Promise<number> {
   const runner = new Runner(exploration);
   for (const scene of scenes(exploration)) {
     const base = originIn(scene, 1);
-    const { calls } = await runner.run({ ...base, disturbances: [] }, true);
+    const { calls } = await runner.run({ ...base, disturbances: [] });
     for (const first of harms(calls, 0, scene.repertoire)) {
-      const { calls: further } = await runner.run({ ...base, disturbances: [first] });
+      const { calls: further } = await runner.sample({ ...base, disturbances: [first] }, scene);
       for (const second of harms(further, first.at + 1, scene.repertoire)) {
-        await runner.run({ ...base, disturbances: [first, second] });
+        await runner.sample({ ...base, disturbances: [first, second] }, scene);
         if (await runner.isEnough()) return runner.count;
       }
     }
@@ -187,9 +187,16 @@ class Runner {
     return (await this.#exploration.isEnough?.(this.count)) ?? false;
   }
 
-  async run(origin: Origin, isNeeded = false): Promise<ScheduleResult> {
-    const { every = 1, onFinding, cluster, tampering } = this.#exploration;
-    if (!isNeeded && this.#drawn++ % every !== 0) return NOT_RUN;
+  /** One of so many. */
+  async sample(origin: Origin, { repertoire }: Choice): Promise<ScheduleResult> {
+    const { every = 1 } = this.#exploration;
+    const { sparsity = 1 } = repertoire;
+    const isDue = this.#drawn++ % (every === 1 ? 1 : every * sparsity) === 0;
+    return isDue ? this.run(origin) : NOT_RUN;
+  }
+
+  async run(origin: Origin): Promise<ScheduleResult> {
+    const { onFinding, cluster, tampering } = this.#exploration;
     const result = await replay({ origin, cluster, tampering });
     this.count++;
     if (result.violations.length > 0) onFinding({ origin, violations: result.violations });

@@ -1,6 +1,8 @@
+import type { KeyturnError } from "../base/errors.ts";
 import { Redacted } from "../base/redacted.ts";
 import { Conflict, type KubeError, TooManyRequests, Unavailable, Unreachable } from "../kube/errors.ts";
 import type { HttpResponse } from "../providers/http-port.ts";
+import { RndcProtocolViolation, RndcTimeout, RndcUnreachable } from "../rndc/errors.ts";
 import type { Words } from "./families/family.ts";
 
 /** What can happen to one call of a process. */
@@ -54,6 +56,16 @@ export const HTTP_FAULTS: readonly Fault[] = [
   "withheld",
 ];
 
+/** What can happen to a command to named. */
+export const RNDC_FAULTS: readonly Fault[] = [
+  "crashBefore",
+  "crashAfter",
+  "lost",
+  "timeout",
+  "unavailable",
+  "malformed",
+];
+
 /** What can happen to a process that only waits. */
 export const WAIT_FAULTS: readonly Fault[] = ["crashBefore", "crashAfter"];
 
@@ -83,6 +95,22 @@ export function kubeErrorOf(fault: Fault): KubeError | undefined {
     case "late":
     case "timeout":
       return new Unreachable("the connection was lost");
+  }
+}
+
+/** What a client of named throws; undefined where it gets its answer. */
+export function rndcErrorOf(fault: Fault): KeyturnError | undefined {
+  switch (fault) {
+    case "lost":
+      return new RndcUnreachable("the connection was lost", { mayHaveRun: true });
+    case "timeout":
+      return new RndcTimeout("no answer came");
+    case "unavailable":
+      return new RndcUnreachable("nobody listens");
+    case "malformed":
+      return new RndcProtocolViolation("what came is no message", { mayHaveRun: true });
+    default:
+      return undefined;
   }
 }
 

@@ -134,8 +134,15 @@ function judgeSecrets(
   }
 }
 
+/** What the bound and the timing are judged by. */
+interface Ending {
+  readonly judge: Pick<Judge, "accuse" | "personActs">;
+  readonly now: number;
+  finishOf(name: string): Finish | undefined;
+}
+
 /** S5. */
-function judgeBound({ judge }: Rest, { policy, state }: Subject): void {
+export function judgeBound({ judge }: Pick<Ending, "judge">, { policy, state }: Subject): void {
   if (policy?.ttlMs === undefined) return;
   const forced = state.retired.filter(({ cause }) => cause === "forced" || cause === "compromised").length;
   const livesMs = overlapOf(policy) + (policy.maxHoldMs ?? 0);
@@ -160,7 +167,7 @@ function judgeHolds({ judge, now, suspectsOf }: Rest, { policy, state, object }:
 }
 
 /** L2: woken up for what is due. Whoever is woken up for nothing again and again does not come to rest in the first place. */
-function judgeTiming({ judge, now, finishOf }: Rest, subject: Subject): void {
+export function judgeTiming({ judge, now, finishOf }: Ending, subject: Subject): void {
   const { name, object, policy, state } = subject;
   const finish = finishOf(name);
   if (!policy || !state.active || finish?.kind !== "outcome") return;

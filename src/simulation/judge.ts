@@ -2,10 +2,11 @@ import { overlapOf } from "../engine/dates.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { type Books, NO_BOOKS } from "./books.ts";
 import type { LiveKey } from "./families/family.ts";
+import { historyFlaw } from "./judge-history.ts";
 import { nameIn } from "./places.ts";
 import type { Call, Doer } from "./process.ts";
 import { CANARY, CLUSTER_ID, PAUSED, RESOURCE } from "./scene.ts";
-import { keyIdIn, ownerNameOf, type Subject, type Truth } from "./truth.ts";
+import { isTarget, keyIdIn, ownerNameOf, type Subject, type Truth } from "./truth.ts";
 
 /** What the judge may look at. */
 export interface Court {
@@ -287,6 +288,8 @@ export class Judge {
 
   #afterResourceWrite(before: Truth, name: string): void {
     const subject = this.#bench.truth().subjects.get(name);
+    const flaw = subject && historyFlaw(this.#books, before.subjects.get(name), subject);
+    if (flaw !== undefined) this.accuse(`S8 the history of ${name} ${flaw}`);
     if (subject) this.heard(JSON.stringify(subject.object));
     const old = before.subjects.get(name)?.state;
     for (const { id, cause } of subject?.state.retired ?? []) {
@@ -394,8 +397,5 @@ export class Judge {
     return this.#personStep >= (secret ?? doer.readAt.get(this.#bench.targetOf(owner)) ?? -1);
   }
 }
-
-const isTarget = ({ spec }: Subject, address: string): boolean =>
-  address === `${spec?.secret?.namespace}/${spec?.secret?.name}`;
 
 const isKeyOf = ({ cluster, holder }: LiveKey, owner: string): boolean => cluster === CLUSTER_ID && holder === owner;

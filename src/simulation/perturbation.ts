@@ -2,9 +2,10 @@ import type { Fault } from "./faults.ts";
 import type { ActName } from "./person.ts";
 import type { Call } from "./process.ts";
 import type { RestartAct } from "./restarts/acts.ts";
+import type { RingAct } from "./rings/acts.ts";
 
 /** Whatever a person may do, in whichever world: each knows its own. */
-export type AnyAct = ActName | RestartAct;
+export type AnyAct = ActName | RestartAct | RingAct;
 
 /** What happens at one call. */
 export type Perturbation =

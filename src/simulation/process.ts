@@ -3,16 +3,17 @@ import { Redacted } from "../base/redacted.ts";
 import { ClockSkew } from "../kube/clock-skew.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../kube/objects.ts";
 import type { Kube, ListOptions, Patch, ReadOptions, WriteOptions } from "../kube/port.ts";
+import type { SendCommand } from "../providers/bind/ports.ts";
 import type { HttpPort, HttpRequest, HttpResponse } from "../providers/http-port.ts";
 import type { Outcome, Reconcile } from "../runtime/workers.ts";
 import type { Words } from "./families/family.ts";
-import { type Fault, hasEffect, httpAnswerOf, kubeErrorOf } from "./faults.ts";
+import { type Fault, hasEffect, httpAnswerOf, kubeErrorOf, rndcErrorOf } from "./faults.ts";
 import { MachineClock, type VirtualClock } from "./virtual-clock.ts";
 import type { WatchView } from "./watch-view.ts";
 
 /** One call of a process through one of its ports: where it can be held, disturbed, or ended. */
 export interface Call {
-  readonly port: "kube" | "http" | "clock";
+  readonly port: "kube" | "http" | "rndc" | "clock";
   readonly verb: string;
   /** What it is about, without anything secret: a kind and name, or a path. */
   readonly target: string;
@@ -51,6 +52,8 @@ interface Witness {
 export interface Parts {
   readonly kube: Kube;
   readonly http: HttpPort;
+  /** The way to named, in a world that has any. */
+  readonly rndc?: SendCommand;
   readonly clock: VirtualClock;
   readonly watch: WatchView;
   readonly witness: Witness;
@@ -61,11 +64,20 @@ export interface Parts {
 }
 
 type Effect<T> = () => Promise<T>;
+
+interface Passed<T> {
+  readonly fault: Fault;
+  readonly result: T | undefined;
+}
+
+/** More than any code needs from one call to its next. */
+const TURNS = 50;
 type KubeCall = Pick<Call, "verb" | "target" | "as">;
 
 /**
  * One operator process: production code on ports that stop at every call until they are told what becomes of it. Between
- * two stops nothing else runs, so a run is one sequence of calls and can be replayed. Must not: know why a fault comes.
+ * two stops nothing else runs, and calls that are made at once stand in line, so a run is one sequence of calls and can be
+ * replayed. Must not: know why a fault comes.
  */
 export class Process implements Doer {
   readonly name: string;
@@ -75,6 +87,9 @@ export class Process implements Doer {
   readonly #parts: Parts;
   readonly #reconcile: Reconcile;
   #parked: { readonly call: Call; readonly go: (fault: Fault) => void } | undefined;
+  /** A call is under way, and these wait until it is over. */
+  #isBusy = false;
+  readonly #line: (() => void)[] = [];
   #onStop: (() => void) | undefined;
   #finish: Finish | undefined;
   #isDead = false;
@@ -118,6 +133,7 @@ export class Process implements Doer {
       (outcome) => this.#end({ kind: "outcome", outcome }),
       (error: unknown) => this.#end({ kind: "error", error }),
     );
+    if (this.#parked) this.#stop();
     await stopped;
   }
 
@@ -160,8 +176,31 @@ export class Process implements Doer {
     this.#stop();
   }
 
-  async #pass<T>(call: Call, effect: Effect<T>): Promise<{ readonly fault: Fault; readonly result: T | undefined }> {
+  async #pass<T>(call: Call, effect: Effect<T>): Promise<Passed<T>> {
     this.#parts.witness.asked(this, call);
+    if (this.#isBusy) await new Promise<void>((go) => this.#line.push(go));
+    this.#isBusy = true;
+    try {
+      return await this.#meet(call, effect);
+    } finally {
+      this.#letNext();
+    }
+  }
+
+  /** What a reconcile that has ended left in line is played to its end too; nobody else says when that is. */
+  #letNext(): void {
+    const next = this.#line.shift();
+    if (next) next();
+    else this.#isBusy = false;
+    if (!next && this.#finish) void this.#stopIfIdle();
+  }
+
+  async #stopIfIdle(): Promise<void> {
+    for (let turn = 0; turn < TURNS; turn++) await undefined;
+    if (!this.#parked) this.#stop();
+  }
+
+  async #meet<T>(call: Call, effect: Effect<T>): Promise<Passed<T>> {
     const fault = await new Promise<Fault>((go) => {
       this.#parked = { call, go };
       this.#stop();
@@ -234,6 +273,18 @@ export class Process implements Doer {
     fetch: (path, options) => this.#parts.kube.fetch(path, options),
     discover: (group, version) => this.#parts.kube.discover(group, version),
     close: async () => {},
+  };
+
+  /** The way to named of this process. */
+  readonly rndc: SendCommand = async (options) => {
+    const { rndc } = this.#parts;
+    if (!rndc) throw new TypeError("there is no named");
+    const { command: verb, host, key } = options;
+    const call: Call = { port: "rndc", verb, target: `${host} ${key.name}`, isWrite: verb !== "status" };
+    const { fault, result } = await this.#pass(call, () => rndc(options));
+    const error = rndcErrorOf(fault);
+    if (error || !result) throw error ?? new TypeError("named said nothing");
+    return result;
   };
 
   /** The way to external systems of this process. */

@@ -1,6 +1,6 @@
 import type { Tampering } from "./assembly.ts";
 import type { Cluster } from "./cluster.ts";
-import { type Fault, HTTP_FAULTS, KUBE_FAULTS, WAIT_FAULTS } from "./faults.ts";
+import { type Fault, HTTP_FAULTS, KUBE_FAULTS, RNDC_FAULTS, WAIT_FAULTS } from "./faults.ts";
 import { type AnyAct, AT_THE_END, type Disturbance, type Perturbation, type Plan } from "./perturbation.ts";
 import type { Call } from "./process.ts";
 import { DAY_MS } from "./scene.ts";
@@ -30,6 +30,8 @@ export interface Repertoire {
   readonly name: string;
   readonly stories: readonly string[];
   readonly climates: readonly string[];
+  /** So many times fewer of its schedules are in a sample of all: its calls are many, and much alike. */
+  readonly sparsity?: number;
   /** Everything that can happen at this call. */
   perturbationsAt(call: Call): readonly Perturbation[];
   /** Not asked of anybody where it is not. */
@@ -53,6 +55,7 @@ const RIVAL_PATTERNS: readonly number[] = [0x55555555, 0x0c0c0c0c, 0x03f00f3c, 0
 const FAULTS: Readonly<Record<Call["port"], readonly Fault[]>> = {
   kube: KUBE_FAULTS,
   http: HTTP_FAULTS,
+  rndc: RNDC_FAULTS,
   clock: WAIT_FAULTS,
 };
 

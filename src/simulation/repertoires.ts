@@ -3,6 +3,7 @@ import { FAMILIES } from "./families/families.ts";
 import { rotating } from "./families/rotating.ts";
 import type { Repertoire } from "./repertoire.ts";
 import { restarts } from "./restarts/restarts.ts";
+import { rings, ringsRestarted } from "./rings/rings.ts";
 import { consumersOf, rotationsOf } from "./rotations.ts";
 
 /** All that is explored. */
@@ -11,6 +12,8 @@ export const REPERTOIRES: readonly Repertoire[] = [
   consumersOf(btp),
   consumersOf(rotating, ["behind", "movesLate", "heldMove"]),
   restarts,
+  rings,
+  ringsRestarted,
 ];
 
 export function repertoireOf(name: string): Repertoire {

@@ -66,6 +66,10 @@ function specOf(kind: ManagedKind, object: KubeObject): ManagedSpec | undefined 
   }
 }
 
+/** Whether the spec of a resource points to the Secret at this address. */
+export const isTarget = ({ spec }: Subject, address: string): boolean =>
+  address === `${spec?.secret?.namespace}/${spec?.secret?.name}`;
+
 /** A Secret that the operator wrote. */
 export const isOurs = ({ metadata }: KubeObject): boolean => metadata.labels?.[OWNER_LABEL] !== undefined;
 

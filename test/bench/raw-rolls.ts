@@ -16,7 +16,7 @@ export async function rawRoll(kube: Kube, { metadata }: KubeObject): Promise<voi
   const now = Date.now();
   const sources = new Map([[`secret/${SHARED}`, { digest: someDigest(), since: now }]] as const);
   const state = { sources, restartedAt: [now], isStopped: false, replacing: undefined };
-  const body = rollPatch({ kind, workload: metadata, prefix: OWN_PREFIX, state, publishedAt: now });
+  const body = rollPatch({ kind, workload: metadata, optIn: { prefix: OWN_PREFIX }, state, publishedAt: now });
   const { namespace = "", name } = metadata;
   const patch = { type: "apply", body, force: true } as const;
   await kube.patch(deploymentType, { namespace, name }, patch, { fieldManager: ROLL_MANAGER });

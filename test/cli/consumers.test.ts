@@ -110,7 +110,7 @@ test("on which value they run: by dates, by digests, and while a rollout is unde
   await stage.calm();
   const [, , older, change, rollout] = cellsOf((await run("consumers", "db", "-n", "shop")).stdout, "Deployment web");
   assert.deepEqual([older, change], ["older, 2 pods", "restart it, once it is resumed"]);
-  assert.equal(rollout, "stuck, 0 of 2 pods updated");
+  assert.equal(rollout, "paused, 0 of 2 pods updated");
 });
 
 test("a workload that was stopped, one that has left the Secret, and one that Reloader's annotations name", async (context) => {
@@ -132,12 +132,12 @@ test("a workload that was stopped, one that has left the Secret, and one that Re
   assert.equal(cellsOf(stdout, "Deployment leaving")[0], "volume, older pods alone");
   assert.deepEqual(cellsOf(stdout, "Deployment named").slice(0, 4), [
     "named",
-    "yes (Reloader)",
+    "unknown (Reloader)",
     "unknown, 2 pods",
-    "restart it",
+    "unknown: nothing shows that the operator reads annotations of Reloader",
   ]);
   assert.equal(cellsOf(stdout, "Deployment other")[3], "nothing: its annotations leave it out");
-  assert.equal(cellsOf(stdout, "Deployment foreign")[1], "yes (my.controller/restartOnChange)");
+  assert.equal(cellsOf(stdout, "Deployment foreign")[1], "unknown (my.controller/restartOnChange)");
   assert.match(
     stdout,
     /\n\nDeployment foreign, Deployment named: nothing shows that the operator reads these annotations \(--reloader-annotations, --restart-prefix\)\.\n$/,
@@ -168,6 +168,10 @@ test("a Secret that is not there: who refers to it is shown; one that nobody mea
   await assert.rejects(run("consumers", "latter", "-n", "shop"), {
     name: "NotFound",
     message: 'there is no Secret "latter" in namespace shop, and nobody refers to one (-n NAMESPACE looks elsewhere)',
+  });
+  await assert.rejects(run("consumers", "sercet/db"), {
+    name: "NotFound",
+    message: /^there is no Secret "db" in namespace sercet, .*; "sercet" was read as a namespace, since it is no kind/,
   });
   await shop.configMap("settings", { level: "info" });
   const unused = await run("consumers", "configmap", "settings", "-n", "shop");
@@ -267,6 +271,11 @@ test("what is asked for wrongly is one line", async (context) => {
     [["pod", "web"], /^"pod" is nothing that workloads are restarted for/],
     [["Db"], /^"Db" cannot be a name in Kubernetes/],
     [["a/b/c"], /^"a\/b\/c" cannot be a name in Kubernetes/],
+    [
+      ["sercet/db", "-n", "shop"],
+      /^"sercet\/db" is in namespace sercet, and -n says shop; if a kind is meant: secret, configmap or secretproviderclass$/,
+    ],
+    [["secret", "shop/db", "-n", "other"], /^"shop\/db" is in namespace shop, and -n says other/],
   ];
   for (const [words, message] of cases) {
     await assert.rejects(run("consumers", ...words), { name: "UsageError", message }, words.join(" "));

@@ -70,13 +70,13 @@ test("consumers says whose Secret it is, which retired keys wait for whom, and w
   assert.match(stdout, /^Deployment moves +volume +yes \(annotation\) +current, 2 pods +restart it +complete$/m);
   assert.match(
     stdout,
-    /^Deployment still .* older, 2 pods +restart it, once it is resumed +stuck, 0 of 2 pods updated$/m,
+    /^Deployment still .* older, 2 pods +restart it, once it is resumed +paused, 0 of 2 pods updated$/m,
   );
   const below = stdout.slice(stdout.indexOf("\n\nRetired keys")).trim().split("\n");
   assert.equal(below[0], "Retired keys of servicebinding/orders (revoke: AfterConsumers):");
   assert.match(
     below[1] ?? "",
-    /^ {2}my-sample-\S+ {2}held: Deployment default\/still has not moved; deletion in 1\dm\S* at the latest$/,
+    /^ {2}my-sample-\S+ {2}held: Deployment default\/still \(it is paused\) has not moved; deletion in 1\dm\S* at the latest$/,
   );
   assert.deepEqual(below.slice(2), ["  Not waited for: Deployment batch: it has not opted in"]);
   const json = JSON.parse((await world.run(["consumers", SECRET, "-o", "json"])).stdout) as {
@@ -90,7 +90,7 @@ test("consumers says whose Secret it is, which retired keys wait for whom, and w
   assert.equal(json.publishedBy.revoke, "AfterConsumers");
   assert.deepEqual(
     json.publishedBy.retiredKeys.map(({ heldFor }) => heldFor),
-    ["Deployment default/still"],
+    ["Deployment default/still (it is paused)"],
   );
   assert.deepEqual(
     json.consumers.map(({ name, hasMoved, notWaitedFor }) => [name, hasMoved, notWaitedFor]),
@@ -107,7 +107,7 @@ test("where a key goes at its date whoever uses it, that is said", async (contex
   const { stdout } = await world.run(["consumers", SECRET]);
   assert.match(
     stdout,
-    /\n\nservicebinding\/orders has no retired keys \(revoke: AtDeletionDate, whoever still uses them\)\.\n$/,
+    /\n\nservicebinding\/orders has no retired keys \(revoke: AtDeletionDate, whoever still uses them\)\.\n {2}Deployment default\/still runs on a key that was deleted \(2 pods\)\n$/,
   );
 });
 
@@ -118,7 +118,7 @@ test("status says how many consumers have moved, with a line for each that has n
   assert.deepEqual(stdout.slice(stdout.indexOf("\nConsumers:")).trim().split("\n"), [
     "Consumers:",
     "  servicebinding/orders  1 of 2 consumers have moved",
-    "    Deployment default/still  stuck, 0 of 2 pods updated; runs on older, 2 pods",
+    "    Deployment default/still  paused, 0 of 2 pods updated; runs on older, 2 pods",
   ]);
   const { items } = JSON.parse((await world.run(["status", "-o", "json"])).stdout) as {
     readonly items: readonly { readonly consumers: readonly { readonly name: string; readonly hasMoved: boolean }[] }[];
@@ -146,6 +146,15 @@ test("in status everybody who has moved is quiet, but with -o wide", async (cont
   );
 });
 
+test("one that has not moved is one", async (context) => {
+  const world = await CredentialWorld.start(context, rotation);
+  await world.deploy("still", OPT_IN);
+  await world.clock.advance(20_000);
+  await world.pause("still");
+  await world.clock.advance(31 * MINUTE_MS);
+  assert.match((await world.run(["status"])).stdout, /^ {2}servicebinding\/orders {2}0 of 1 consumer has moved$/m);
+});
+
 test("status costs one list for each kind and namespace, and a right that is missing is a hint", async (context) => {
   const world = await CredentialWorld.start(context, rotation);
   for (const name of ["more", "many"]) {
@@ -168,4 +177,31 @@ test("status costs one list for each kind and namespace, and a right that is mis
   assert.match(stdout, /^orders +Ready /m);
   assert.equal(stderr, "keyturn: who uses the Secrets of default is not shown whole: you may not list Pod there\n");
   assert.equal(new Set(lists).size, lists.length, lists.join(", "));
+});
+
+test("who runs on a key that was deleted is a problem, wherever one looks, until they have moved", async (context) => {
+  const world = await rotated(context);
+  const held = (await world.run(["explain", "servicebinding", "orders"])).stdout;
+  assert.match(held, /^Problem +None; but my-sample-\S+ is kept for those who have not moved\.$/m);
+  await world.clock.advance(19 * MINUTE_MS);
+  const words = "Deployment default/still runs on a key that was deleted (2 pods)";
+  const status = await world.run(["status", "--exit-code"]);
+  assert.equal(status.code, 1);
+  assert.match(
+    status.stdout,
+    /^1 of 1 has a problem:\n {2}servicebinding\/orders {2}RunsOnDeletedKey: Deployment default/,
+  );
+  const explained = (await world.run(["explain", "servicebinding", "orders"])).stdout;
+  assert.ok(explained.includes(`RunsOnDeletedKey: ${words}`), explained);
+  assert.doesNotMatch(explained, /If the problem is solved|None/, "it keeps nothing of the binding");
+  const { stdout } = await world.run(["consumers", SECRET]);
+  assert.ok(stdout.includes(`\n  ${words}\n`), stdout);
+  const { publishedBy } = JSON.parse((await world.run(["consumers", SECRET, "-o", "json"])).stdout) as {
+    readonly publishedBy: { readonly problems: readonly object[] };
+  };
+  assert.deepEqual(publishedBy.problems, [{ reason: "RunsOnDeletedKey", message: words }]);
+  const body = { spec: { paused: false } };
+  await world.kube.patch(deploymentType, { namespace: "default", name: "still" }, { type: "merge", body });
+  await world.clock.advance(MINUTE_MS);
+  assert.equal((await world.run(["status", "--exit-code"])).code, 0);
 });

@@ -131,6 +131,24 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    reason: "a name that nobody knows",
+    wishes: { own: { "reloader.stakater.com/autoo": "true" } },
+    expected: {
+      restartsFor: [],
+      problems: ["reloader.stakater.com/autoo is no annotation of Reloader's that is known"],
+      toDo: ["look whether it is a slip: mend it, or take it away; it counts for nothing"],
+    },
+  },
+  {
+    reason: "a switch that is neither on nor off",
+    wishes: { own: { [AUTO]: "yes", "secret.reloader.stakater.com/auto": "F" } },
+    expected: {
+      restartsFor: [],
+      problems: ['reloader.stakater.com/auto: "yes" is neither "true" nor "false"'],
+      toDo: ["look whether it is a slip: mend it, or take it away; it counts for nothing"],
+    },
+  },
+  {
     reason: "a pause period",
     wishes: { own: { [AUTO]: "true", "deployment.reloader.stakater.com/pause-period": "5m" } },
     expected: {
@@ -287,6 +305,15 @@ test("nothing to migrate is no failure, and what may not be looked at is named",
   const { code, stdout } = await run(["-A"], limited);
   assert.equal(code, 0);
   assert.match(stdout, /\nNot looked at\n {2}Secret: secrets is forbidden: you cannot\n$/);
+});
+
+test("a namespace that is not there is a mistake", async (context) => {
+  const { stage } = await scene(context);
+  const place = { kube: stage.kube, clock: new ManualClock(stage.now()) };
+  await assert.rejects(runOn(place, ["migrate", "reloader", "-n", "nonexist"]), {
+    name: "NotFound",
+    message: 'there is no namespace "nonexist"',
+  });
 });
 
 test("only reloader is known", async (context) => {

@@ -16,6 +16,7 @@ interface Item {
   readonly activeKey?: { readonly id: string; readonly createdAt: string };
   readonly nextRotationAt?: string;
   readonly retiredKeys: readonly { readonly deletionAt: string }[];
+  readonly history: readonly { readonly keyId: string; readonly reason: string; readonly endedAt: string }[];
 }
 
 const itemsOf = (stdout: string): readonly Item[] => (JSON.parse(stdout) as { readonly items: readonly Item[] }).items;
@@ -49,6 +50,14 @@ test("-o wide adds ids, dates and the Secret, -o json has them for programs; nei
     item?.retiredKeys.map(({ deletionAt }) => deletionAt),
     ["2025-11-19T13:14:28Z"],
   );
+  assert.deepEqual(
+    item?.history.map(({ reason, endedAt }) => [reason, endedAt]),
+    [
+      ["RotationDue", "2025-11-17T13:14:28Z"],
+      ["FirstKey", "2025-11-05T13:14:28Z"],
+    ],
+  );
+  assert.equal(item?.history[0]?.keyId, item?.activeKey?.id);
   assert.match(wide.stdout, new RegExp(item?.activeKey?.id ?? "none"));
   assert.doesNotMatch(wide.stdout + json.stdout, new RegExp(CANARY));
 });

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const rotation = { frequency: "30m", ttl: "32m", revoke: "AfterConsumers", maxHold: "20m" };
 const labels = { app: "web" };
 const web = { namespace: "default", name: "web" };
-const WEB = "Deployment default/web";
+const WEB = "Deployment default/web (it is paused)";
 
 class WholeWorld extends RestartingWorld {
   async retired(): Promise<readonly RetiredEntry[]> {

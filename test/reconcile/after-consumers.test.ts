@@ -83,7 +83,7 @@ describe("who has not moved on", () => {
       const annotations = { [DIGESTS]: `secret/${SECRET}=${await world.digest()}` };
       await world.pod({ owner: ownerOf("Rollout", "web"), annotations });
     });
-    assert.equal(await heldFor(story), "Rollout default/web");
+    assert.equal(await heldFor(story), "Rollout default/web (a Rollout is not restarted by Keyturn)");
   });
 
   const others: readonly (readonly [string, (world: ConsumersWorld) => Promise<unknown>, string | undefined])[] = [
@@ -113,7 +113,7 @@ describe("who has not moved on", () => {
     [
       "the pod of a Job that somebody made",
       async (world) => world.pod({ owner: await world.between(jobType, "migrate"), annotations: { [OPT_IN]: "true" } }),
-      "Job default/migrate",
+      "Job default/migrate (it runs to its end)",
     ],
     ["a pod that nobody makes again", async (world) => world.pod({ annotations: { [OPT_IN]: "true" } }), undefined],
     [
@@ -157,6 +157,22 @@ describe("who has not moved on", () => {
         await world.pod({ owner: ownerOf("StatefulSet", "db"), namespace: "kube-public" });
       },
       undefined,
+    ],
+    [
+      "one whose restarts are stopped",
+      async (world) => {
+        await web(world);
+        world.knows(WEB, { stopped: "Stopped after 12 restarts" });
+      },
+      `${WEB} (its restarts are stopped)`,
+    ],
+    [
+      "one that is paused",
+      async (world) => {
+        await web(world);
+        world.knows(WEB, { rollout: { isComplete: false, isStuck: true, halt: "paused", updated: 0, total: 1 } });
+      },
+      `${WEB} (it is paused)`,
     ],
     [
       "two at once, sorted",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
+import { formatInstant } from "../../src/base/instant.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { BtpWorld } from "./btp-world.ts";
 import { CANARY } from "./managed-world.ts";
@@ -14,6 +15,8 @@ interface Status {
     readonly deletionDate: string;
     readonly retiredDate: string;
   }[];
+  readonly nextRotation: string;
+  readonly history: readonly { readonly keyId: string; readonly reason: string; readonly outcome: string }[];
   readonly conditions: readonly {
     readonly type: string;
     readonly status: string;
@@ -79,6 +82,27 @@ test("the document's timeline: rotated after 12 days, the old key gone after 14,
   assert.equal((await statusOf(world)).retiredKeys, undefined);
   assert.deepEqual(liveNames(world), [second.atProvider.name]);
   assert.ok(await world.secretWorks("orders"));
+});
+
+test("the history tells what became of each key, the latest first, in the writes that there are anyway", async () => {
+  const world = await started();
+  await world.reconcile("orders");
+  const first = await statusOf(world);
+  assert.equal(first.nextRotation, formatInstant(Date.parse(first.atProvider.createdDate) + 12 * DAY_MS));
+  await world.clock.advance(12 * DAY_MS);
+  const { revision } = world.server.store;
+  await world.reconcile("orders");
+  const second = await statusOf(world);
+  const writes = world.server.store.revision - revision;
+  assert.equal(writes, 4, "intend, Secret, activate, commit");
+  assert.equal(second.nextRotation, formatInstant(Date.parse(first.nextRotation) + 12 * DAY_MS));
+  assert.deepEqual(
+    second.history.map(({ keyId, reason, outcome }) => [keyId, reason, outcome]),
+    [
+      [second.atProvider.id, "RotationDue", "Succeeded"],
+      [first.atProvider.id, "FirstKey", "Succeeded"],
+    ],
+  );
 });
 
 test("a Secret that is deleted or edited is put right", async () => {

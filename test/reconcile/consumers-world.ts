@@ -64,6 +64,7 @@ export class ConsumersWorld extends BtpWorld {
     const knowledge = new RestartKnowledge({ prefixes: ["keyturn.dev"], reloader: true });
     knowledge.fill({
       isFresh: () => this.isFresh,
+      markedFor: () => [],
       optedIn: (kind, namespace, name) => this.optedIn.get(`${kind} ${namespace}/${name}`),
     });
     const consumers = new ConsumersBehind({ kube, clock, fingerprinter: FINGERPRINTER, knowledge });
@@ -104,6 +105,12 @@ export class ConsumersWorld extends BtpWorld {
       optIn,
       state: { sources, restartedAt: [], isStopped: false, replacing: undefined },
     });
+  }
+
+  /** More that the restart controller knows of a workload that has opted in. */
+  knows(workload: string, more: Pick<OptedIn, "stopped" | "rollout">): void {
+    const known = this.optedIn.get(workload) ?? assert.fail(workload);
+    this.optedIn.set(workload, { ...known, ...more });
   }
 
   /** The digest of the Secret as it is now, or of some of its keys. */

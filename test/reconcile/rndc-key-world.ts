@@ -86,8 +86,8 @@ export class RndcKeyWorld implements OperatedWorld {
   commands: string[] = [];
   operator = new WorldOperator(this);
 
-  static async begin(pods = 2): Promise<RndcKeyWorld> {
-    const world = new RndcKeyWorld();
+  static async begin<W extends RndcKeyWorld>(this: new () => W, pods = 2): Promise<W> {
+    const world = new this();
     world.#cluster.server.start();
     for (const resource of bindResources) {
       const definition = JSON.parse(JSON.stringify(definitionOf(resource))) as KubeObject;

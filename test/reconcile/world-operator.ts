@@ -1,4 +1,4 @@
-import { silentLogger } from "../../src/base/logger.ts";
+import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { createFaultyTransport, type Fault } from "../../src/kube/faulty-transport.ts";
 import { createKubeClient } from "../../src/kube/kube-client.ts";
 import type { TransportRequest } from "../../src/kube/transport.ts";
@@ -44,7 +44,7 @@ export class WorldOperator {
   #killer: ((write: string) => "before" | "after" | undefined) | undefined;
   #requests: TransportRequest[] = [];
 
-  constructor(world: OperatedWorld, settings: Partial<ControllerSettings> = {}) {
+  constructor(world: OperatedWorld, settings: Partial<ControllerSettings> = {}, logger: Logger = silentLogger) {
     const { clock, random } = world;
     this.#world = world;
     this.#http = new SandboxHttp(world.sandbox);
@@ -79,7 +79,7 @@ export class WorldOperator {
       controllers: world.createControllers(all),
       clock,
       random,
-      logger: silentLogger,
+      logger,
       metrics: this.metrics,
       onLost: (reason) => {
         throw new Error(reason);

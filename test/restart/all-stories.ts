@@ -1,5 +1,6 @@
 import { bareStories } from "./bare-stories.ts";
 import { classStories } from "./class-stories.ts";
+import { keyStories } from "./key-stories.ts";
 import { crashStories, onceStories, revertStories } from "./once-stories.ts";
 import { optInStories } from "./opt-in-stories.ts";
 import { paceStories } from "./pace-stories.ts";
@@ -14,6 +15,7 @@ export const allStories: Readonly<Record<string, readonly Story<ClockedStage>[]>
   "once for a change": onceStories,
   "what others revert": [...revertStories, ...againStories],
   "an operator that dies": crashStories,
+  "whose key it is": keyStories,
   "how they are spread": paceStories,
   "pods that nobody rolls": bareStories,
   "what the Secrets Store rotates": classStories,

@@ -18,6 +18,8 @@ export interface EmbeddedStageOptions {
   readonly settings?: Partial<RestartSettings>;
   /** Sees every call of the operators. */
   readonly through?: (kube: Kube) => Kube;
+  /** Where operators keep the key of their digests. */
+  readonly keyNamespace?: string;
 }
 
 /** The embedded server without sockets, with its controllers, on a clock that is moved by hand. */
@@ -55,6 +57,15 @@ export class EmbeddedStage implements ClockedStage {
     const late = lateMs && { through: (kube: Kube): Kube => lateKube(kube, clock, lateMs) };
     this.#operators.push(new MortalOperator(this.#cluster, { ...this.#options, ...late }));
     await this.advance(1000);
+  }
+
+  async addForeignOperator(keyNamespace: string): Promise<void> {
+    this.#operators.push(new MortalOperator(this.#cluster, { ...this.#options, keyNamespace }));
+    await this.advance(1000);
+  }
+
+  async stopNewest(): Promise<void> {
+    await this.#operators.pop()?.stop();
   }
 
   async stopOperator(): Promise<void> {
@@ -125,7 +136,8 @@ class MortalOperator {
     const transport = createFaultyTransport({ inner, clock, plan: (request) => this.#faultOf(request) });
     const kube = createKubeClient({ transport, clock, userAgent: "keyturn/test" });
     const settings = { ...DEFAULT_RESTART_SETTINGS, ...options.settings };
-    this.#operator = new TestOperator({ kube: options.through?.(kube) ?? kube, clock, random, settings });
+    const { keyNamespace: namespace = "default", through = (plain: Kube): Kube => plain } = options;
+    this.#operator = new TestOperator({ kube: through(kube), clock, random, settings, namespace });
   }
 
   killAt(write: number, side: "before" | "after"): void {

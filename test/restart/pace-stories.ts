@@ -3,7 +3,7 @@ import { parseWindow } from "../../src/engine/windows.ts";
 import { DEFAULT_RESTART_SETTINGS } from "../../src/reconcile/restart/restart-settings.ts";
 import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
 import { deploymentType } from "../../src/restart/workload-kinds.ts";
-import { annotationsIn, type ClockedStage, clockedStory, type Story } from "./restart-stage.ts";
+import { annotationsIn, type ClockedStage, clockedStory, fields, type Story } from "./restart-stage.ts";
 import { OPT_IN, Shop } from "./shop.ts";
 
 const STOPPED = "keyturn.dev/restart-stopped";
@@ -118,6 +118,17 @@ export const paceStories: readonly Story<ClockedStage>[] = [
     },
     { maxRollouts: 2 },
   ),
+  clockedStory("a cap of a namespace that cannot be read is said on the Namespace", async (stage) => {
+    const shop = new Shop(stage);
+    const annotations = { "keyturn.dev/restart-max-rollouts": "zzz" };
+    const body = { metadata: { annotations } };
+    await stage.kube.patch(namespaceType, { name: stage.namespace }, { type: "merge", body });
+    await stage.calm();
+    const [event, ...more] = await shop.events("InvalidAnnotation", "default");
+    assert.deepEqual(more, []);
+    assert.match(`${event?.note}`, /restart-max-rollouts: "zzz"/);
+    assert.equal(fields(event?.regarding).kind, "Namespace");
+  }),
   clockedStory("a rollout that is stuck gives its slot back, and the namespace has a cap of its own", async (stage) => {
     const shop = new Shop(stage);
     const { kube, namespace } = stage;
@@ -151,7 +162,9 @@ export const paceStories: readonly Story<ClockedStage>[] = [
       for (const password of ["1", "2", "3", "4", "5"]) await change(password);
       const { metadata } = await shop.get("Deployment", "web");
       assert.match(annotationsIn({ metadata })[STOPPED] ?? "", /restarts within an hour/);
-      assert.equal((await shop.events("RestartsStopped")).length, 1);
+      const events = await shop.events("RestartsStopped");
+      assert.equal(events.length, 1);
+      assert.match(`${events[0]?.note}`, /Remove the annotation keyturn\.dev\/restart-stopped /);
       assert.equal(await stage.metric("keyturn_restart_stopped"), "1");
       const rolls = await shop.rolls("web");
       assert.equal(rolls, 3);
@@ -208,8 +221,13 @@ export const paceStories: readonly Story<ClockedStage>[] = [
     await shop.secret("db", { password: "0" });
     await shop.workload("web", { own: { [STOPPED]: "by hand, until Monday" } });
     await shop.adopted("web");
+    await stage.calm();
+    assert.deepEqual(await shop.events("RestartsStopped"), [], "nothing is held back yet");
     await shop.secret("db", { password: "1" });
     await shop.staysAt("web", 0);
+    const events = await shop.events("RestartsStopped");
+    assert.equal(events.length, 1, "the mark may have come back with an old revision, and nobody would know");
+    assert.match(`${events[0]?.note}`, /keyturn\.dev\/restart-stopped holds its restart back/);
     const { metadata } = await shop.get("Deployment", "web");
     assert.equal(annotationsIn({ metadata })[STOPPED], "by hand, until Monday");
     await shop.annotate(deploymentType, "web", { [STOPPED]: null });

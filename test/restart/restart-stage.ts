@@ -34,6 +34,10 @@ export interface ClockedStage extends RestartStage {
   /** The operator dies at its nth write from now on, before or after it is done. */
   killAt(write: number, side: "before" | "after"): void;
   readonly isDead: boolean;
+  /** Another operator, which keeps the key of its digests elsewhere. */
+  addForeignOperator(namespace: string): Promise<void>;
+  /** The one that came last is gone. */
+  stopNewest(): Promise<void>;
   metric(series: string): Promise<string | undefined>;
 }
 

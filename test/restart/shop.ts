@@ -186,8 +186,8 @@ export class Shop {
     return pods;
   }
 
-  async events(reason: string): Promise<readonly KubeObject[]> {
-    const { items } = await this.#stage.kube.list(eventType, { namespace: this.#stage.namespace });
+  async events(reason: string, namespace = this.#stage.namespace): Promise<readonly KubeObject[]> {
+    const { items } = await this.#stage.kube.list(eventType, { namespace });
     return items.filter((event) => event.reason === reason);
   }
 

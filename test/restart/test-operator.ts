@@ -15,6 +15,8 @@ export interface TestOperatorOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: RestartSettings;
+  /** Where it keeps the key of its digests. */
+  readonly namespace?: string;
 }
 
 const NEVER_MS = 365 * 86_400_000;
@@ -25,9 +27,9 @@ export class TestOperator {
   readonly #shutdown: Shutdown;
   readonly #operator: Operator;
 
-  constructor({ kube, clock, random, settings: restart }: TestOperatorOptions) {
+  constructor({ kube, clock, random, settings: restart, namespace = "default" }: TestOperatorOptions) {
     const settings: ControllerSettings = {
-      namespace: "default",
+      namespace,
       instance: "test",
       http: { send: () => Promise.reject(new Error("nothing is outside")) },
       isSkewed: () => false,

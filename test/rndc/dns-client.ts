@@ -63,10 +63,10 @@ async function ask(place: NamedPlace, message: DnsMessage, { key, aheadMs = 0 }:
   };
 }
 
-async function exchange({ dnsPort }: NamedPlace, request: Uint8Array): Promise<Buffer> {
+async function exchange({ dnsPort, host = HOST }: NamedPlace, request: Uint8Array): Promise<Buffer> {
   const socket = createSocket("udp4");
   try {
-    socket.send(request, dnsPort, HOST);
+    socket.send(request, dnsPort, host);
     const [reply] = await once(socket, "message", { signal: AbortSignal.timeout(20_000) });
     return reply;
   } finally {

@@ -15,6 +15,8 @@ export interface NamedPlace {
   readonly folder: string;
   readonly controlPort: number;
   readonly dnsPort: number;
+  /** Where not on the usual one. */
+  readonly host?: string;
 }
 
 export interface NamedStage {
@@ -42,9 +44,16 @@ ns IN A 127.0.0.1
 www 30 IN TXT "hello" ; a comment
 `;
 
+/** The file of the zone; its path. */
+export function writeZone(folder: string): string {
+  const path = join(folder, "example.db");
+  writeFileSync(path, ZONE_FILE);
+  return path;
+}
+
 export async function newPlace(): Promise<NamedPlace> {
   const folder = scratchFolder();
-  writeFileSync(join(folder, "example.db"), ZONE_FILE);
+  writeZone(folder);
   return { folder, controlPort: await freePort(), dnsPort: await freePort() };
 }
 
@@ -76,8 +85,8 @@ zone "${ZONE}" { type primary; file "${folder}/example.db"; allow-update { updat
 /** One command of our own client; `aheadMs` is how far its clock goes before. */
 export function command(place: NamedPlace, key: RndcKey, text: string, aheadMs = 0): Promise<RndcReply> {
   const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
-  const { controlPort: port } = place;
-  return sendCommand({ host: HOST, port, key, command: text, timeoutMs: 20_000, clock, random: systemRandom });
+  const { controlPort: port, host = HOST } = place;
+  return sendCommand({ host, port, key, command: text, timeoutMs: 20_000, clock, random: systemRandom });
 }
 
 export async function untilUp(place: NamedPlace, key: RndcKey): Promise<void> {
@@ -89,7 +98,7 @@ export async function untilUp(place: NamedPlace, key: RndcKey): Promise<void> {
   await eventually("named answers", ask, 20_000);
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().on("error", reject);
     server.listen(0, HOST, () => {

@@ -30,7 +30,7 @@ async function held(binding: StoryBinding, consumer: StoryConsumer): Promise<str
   await binding.force("now");
   await consumer.written();
   const view = await binding.until("the key to be kept", (now) => heldFor(now, id) !== undefined);
-  assert.equal(heldFor(view, id), consumer.title);
+  assert.ok(heldFor(view, id)?.startsWith(consumer.title), heldFor(view, id));
   assert.ok(Date.now() > (view.retired.find((key) => key.id === id)?.deletionAt ?? Number.NaN), "past its date");
   assert.ok(view.works && view.outside.includes(id));
   return id;
@@ -72,7 +72,7 @@ describe(`AfterConsumers on the ${target.name} server`, together, () => {
       const id = await held(binding, consumer);
       const view = binding.view();
       assert.match(view.condition("Synced"), /^True/);
-      assert.match(view.condition("RotationStatus"), new RegExp(`kept until .*: ${consumer.title} has not moved`));
+      assert.match(view.condition("RotationStatus"), new RegExp(`kept until .*: ${consumer.title}.* has not moved`));
       await binding.untilAsync("it to be told", async () => (await toldOf(binding, consumer)).length > 0);
       assert.ok(await consumer.hasAny(before));
       await consumer.pause(false);

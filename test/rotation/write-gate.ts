@@ -24,7 +24,7 @@ export class WriteGate {
   #writes: string[] = [];
   #hasStruck = false;
 
-  constructor(gateways: readonly Gateway[]) {
+  constructor(gateways: readonly Pick<Gateway, "carryBy">[]) {
     for (const gateway of gateways) gateway.carryBy((passage) => this.#carry(passage));
   }
 

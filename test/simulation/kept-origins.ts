@@ -425,4 +425,79 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
       ],
     },
   ],
+  [
+    "a later key than a restored status knows comes back into a ring that was lost meanwhile, and none is made without asking",
+    {
+      family: "rings",
+      story: "restore",
+      climate: "calm",
+      seed: 11,
+      disturbances: [
+        { at: 4, what: { kind: "fault", fault: "crashAfter" } },
+        { at: 12, what: { kind: "stale", unseen: "deleteRing" } },
+        { at: 16, what: { kind: "person", name: "startRotation" } },
+      ],
+    },
+  ],
+  [
+    "a status and a Secret from a backup bring no key back that the ring has left behind",
+    {
+      family: "rings",
+      story: "restoreDead",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(4, { kind: "person", name: "restoreStatus" }),
+    },
+  ],
+  [
+    "a ring that cannot be read is not written over because the Secret is missing too",
+    {
+      family: "rings",
+      story: "editRing",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(0, { kind: "person", name: "deleteSecret" }),
+    },
+  ],
+  [
+    "no key is taken out of a ring that has lost the one in use: it may be the last that servers know",
+    {
+      family: "rings",
+      story: "heldWhenGone",
+      climate: "late",
+      seed: 6506,
+      disturbances: [
+        { at: 10, what: { kind: "fault", fault: "timeout" } },
+        { at: 13, what: { kind: "person", name: "editSecret" } },
+        { at: 16, what: { kind: "person", name: "restoreRing" } },
+      ],
+    },
+  ],
+  [
+    "by a status from the past nobody can tell who has moved on from a key: it stays until that is known",
+    {
+      family: "rings-restarted",
+      story: "podGoes",
+      climate: "calm",
+      seed: 510,
+      disturbances: [
+        { at: 4, what: { kind: "person", name: "restoreStatus" } },
+        { at: 9, what: { kind: "fault", fault: "lost" } },
+      ],
+    },
+  ],
+  [
+    "a key that servers accept stays while the status does not say what has replaced it",
+    {
+      family: "rings-restarted",
+      story: "podGoes",
+      climate: "calm",
+      seed: 50_087,
+      disturbances: [
+        { at: 1, what: { kind: "person", name: "dateBack" } },
+        { at: 4, what: { kind: "person", name: "restoreSecret" } },
+        { at: 9, what: { kind: "fault", fault: "malformed" } },
+      ],
+    },
+  ],
 ];

@@ -4,6 +4,7 @@ import path from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { systemRandom } from "../../src/base/random.ts";
+import type { PodTiming } from "../../src/embedded/controllers/pod-runner.ts";
 import { EmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { writeKubeconfig } from "../../src/embedded/http/kubeconfig-file.ts";
 import { createToken, serve } from "../../src/embedded/http/serve.ts";
@@ -14,18 +15,18 @@ import type { RunningTarget, Target } from "./target.ts";
 const historyLimit = 400;
 
 /** The embedded server in this process, over HTTPS on a port of its own, keeping nothing. */
-export const embeddedTarget = (kubectl: string | undefined): Target => ({
+export const embeddedTarget = (kubectl?: string, podTiming: Partial<PodTiming> = {}): Target => ({
   name: "embedded",
   ...(kubectl !== undefined && { kubectl }),
-  start,
+  start: () => start(podTiming),
 });
 
-async function start(): Promise<RunningTarget> {
+async function start(podTiming: Partial<PodTiming>): Promise<RunningTarget> {
   const [clock, random] = [systemClock, systemRandom];
   const directory = await mkdtemp(path.join(tmpdir(), "keyturn-embedded-"));
   const certificate = createServingCertificate({ clock, random });
   const rootCertificate = certificate.authorityPem;
-  const server = new EmbeddedServer({ clock, random, logger: silentLogger, historyLimit, rootCertificate });
+  const server = new EmbeddedServer({ clock, random, logger: silentLogger, historyLimit, rootCertificate, podTiming });
   server.start();
   const token = createToken(random);
   const serving = await serve({ api: server.api, certificate, token, clock });

@@ -10,6 +10,7 @@ export interface ReadyFile {
   readonly metrics?: string;
   readonly sandbox: SandboxPlace;
   readonly cloudFoundry: IssuedLogin;
+  readonly named: string;
   readonly processId: number;
 }
 

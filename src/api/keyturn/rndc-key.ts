@@ -2,10 +2,9 @@ import { RNDC_ALGORITHMS, STRATEGIES } from "../bind/names.ts";
 import { conditions, keyFields, managedColumns, rotationProgress } from "../crossplane.ts";
 import type { CustomResource } from "../custom-resource.ts";
 import { rotation } from "../rotation.ts";
-import { duration, instant, list, object, objectName, oneOf, type SchemaNode, text, textMap } from "../schema.ts";
+import { duration, list, object, objectName, oneOf, type SchemaNode, text, textMap } from "../schema.ts";
 
 const MAX_INSTANCES = 200;
-const MAX_HISTORY = 10;
 const WEEK_MS = 7 * 86_400_000;
 
 const fixed = (node: SchemaNode): SchemaNode => ({
@@ -28,18 +27,6 @@ const secret = object(
 );
 
 const keys = keyFields({ system: "named", id: "id", createdAt: "createdAt", retiredAt: "retiredAt" });
-
-const history = list(
-  object({
-    at: instant("When it ended."),
-    reason: text("Why the key was rotated, in one CamelCase word."),
-    keyId: text("ID of the key that came of it, or would have."),
-    outcome: oneOf("What became of it.", ["Succeeded", "Failed"]),
-    message: text("What went wrong."),
-  }),
-  "The last rotations, the latest first.",
-  { maxItems: MAX_HISTORY },
-);
 
 /** One key of the named servers of one instance, or of all instances that share it. */
 export const rndcKey: CustomResource = {
@@ -94,7 +81,6 @@ export const rndcKey: CustomResource = {
     pending: keys.pending,
     retiredKeys: keys.retiredKeys,
     ...rotationProgress,
-    history,
     conditions,
   }),
 };

@@ -1,6 +1,7 @@
 import { recordOf } from "../../kube/record.ts";
 import type { Rollout, Use } from "../../restart/model.ts";
 import type { SourceMarks } from "../../restart/opt-in.ts";
+import { unreadWords } from "./live-opt-in.ts";
 import type { LiveWorkload } from "./neighbourhood.ts";
 
 /** What a change of a source would do to a workload, and in words. */
@@ -15,6 +16,7 @@ export interface ChangeQuestion {
   readonly use: Use | undefined;
   readonly isLeft: boolean;
   readonly isCounted: boolean;
+  readonly isOptInRead: boolean;
   readonly marks: SourceMarks;
   readonly rollout: Rollout | undefined;
   /** The breaker's words. */
@@ -26,7 +28,9 @@ const nothing = (why: string): Change => ({ does: "nothing", words: `nothing: ${
 /** The first reason that speaks against anything, and else what is done. */
 export function changeOf(question: ChangeQuestion): Change {
   const why = obstacleOf(question);
-  return why === undefined ? doneTo(question) : nothing(why);
+  if (why !== undefined) return nothing(why);
+  const { isOptInRead, workload } = question;
+  return isOptInRead ? doneTo(question) : { does: "unknown", words: `unknown: ${unreadWords(workload.optIn)}` };
 }
 
 function obstacleOf({ workload, use, isLeft, isCounted, marks, stopped }: ChangeQuestion): string | undefined {

@@ -1,6 +1,10 @@
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
+import type { Halt } from "../../restart/model.ts";
+import type { Problem } from "../resources/problems.ts";
 import { type Consumer, type ConsumerUse, podsOf } from "./consumer.ts";
 import type { ConsumersReport, Publisher } from "./consumers-report.ts";
+import { deletedKeyProblems } from "./deleted-keys.ts";
+import { waitingWords } from "./waiting.ts";
 
 /** `Deployment web`: all are in one namespace. */
 export const workloadWords = ({ workload: { kindName, name } }: Consumer): string => `${kindName} ${name}`;
@@ -11,13 +15,14 @@ export const usesWords = ({ uses, isLeft }: Consumer): string =>
 
 const useWords = ({ way, keys }: ConsumerUse): string => (keys === undefined ? way : `${way} (${keys.join(", ")})`);
 
-export function optInWords({ workload }: Consumer, isWide: boolean): string {
+export function optInWords({ workload, isOptInRead }: Consumer, isWide: boolean): string {
   const { by, annotation, optIn } = workload.optIn;
   if (by === undefined) return "no";
+  const word = isOptInRead ? "yes" : "unknown";
   const how = optIn?.isDelete ? `${by}, delete` : by;
   return isWide && annotation !== undefined
-    ? `yes (${annotation}${optIn?.isDelete ? ": delete" : ""})`
-    : `yes (${how})`;
+    ? `${word} (${annotation}${optIn?.isDelete ? ": delete" : ""})`
+    : `${word} (${how})`;
 }
 
 /** `current, 3 pods`, `older 1, current 2 of 3 pods`. */
@@ -32,12 +37,20 @@ export function runsOnWords(consumer: Consumer): string {
   return `${said.map((value) => `${value} ${consumer.pods[value]}`).join(", ")} of ${total} ${unit}`;
 }
 
-/** Where its own controller has come to with its pod template. */
-export function rolloutWords({ rollout }: Consumer): string {
-  if (!rollout) return "-";
-  const { isComplete, isStuck, updated, total } = rollout;
-  if (isComplete) return "complete";
-  return `${isStuck ? "stuck, " : ""}${updated} of ${total} pods updated`;
+const HALTS: Readonly<Record<Halt, string>> = {
+  paused: "paused, ",
+  pastDeadline: "stuck, ",
+  waitsForDeletion: "waits for deletion, ",
+};
+
+/** Where its own controller has come to with its pod template, and what a restart that is to come waits for. */
+export function rolloutWords({ rollout, waiting }: Consumer): string {
+  const isOver = !rollout || rollout.isComplete;
+  if (isOver && waiting) return waitingWords(waiting);
+  if (isOver) return rollout ? "complete" : "-";
+  const { halt, updated, total } = rollout;
+  const progress = `${halt ? HALTS[halt] : ""}${updated} of ${total} pods updated`;
+  return waiting ? `${progress}; ${waitingWords(waiting)}` : progress;
 }
 
 /** By its policy as it is read; undefined where nobody can say. */
@@ -46,13 +59,20 @@ export function isAfterConsumers({ report }: Publisher): boolean | undefined {
   return spec === undefined || spec instanceof SpecProblem ? undefined : spec.policy.maxHoldMs !== undefined;
 }
 
+/** Who runs on a key of the publisher that is no more. */
+export const keyProblems = ({
+  publisher,
+  consumers,
+}: Pick<ConsumersReport, "publisher" | "consumers">): readonly Problem[] =>
+  publisher?.report ? deletedKeyProblems(publisher.report.resource, consumers) : [];
+
 /** What whoever asks should know besides: what is not there, what was not looked at, what the operator may not know. */
 export function noteWords({ target, namespace, isThere, consumers, unseen }: ConsumersReport): readonly string[] {
   const { type, name } = target;
   const counted = consumers.filter(({ change, isKnown }) => isThere === true && change.does !== "nothing" && !isKnown);
   const names = (some: readonly Consumer[]): string => some.map(workloadWords).join(", ");
-  const untold = counted.filter(({ workload }) => workload.optIn.isConditional);
-  const untaken = counted.filter(({ workload }) => !workload.optIn.isConditional);
+  const untold = counted.filter(({ isOptInRead }) => !isOptInRead);
+  const untaken = counted.filter(({ isOptInRead }) => isOptInRead);
   return [
     ...(isThere === false && consumers.length > 0
       ? [`${type.kind} ${namespace}/${name} is not there; this is who refers to it.`]

@@ -1,16 +1,19 @@
+import { parseInstant } from "../../base/instant.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import { annotationsOf, STOPPED_ANNOTATION } from "../../restart/annotations.ts";
 import type { RestartState, Rollout, SourceId } from "../../restart/model.ts";
+import { oldestStartOf } from "../../restart/pod-staleness.ts";
 import { type PlacedUse, type UseWay, useOf } from "../../restart/pod-uses.ts";
 import { readState } from "../../restart/restart-state.ts";
 import { rolloutOf } from "../../restart/rollout.ts";
 import { partsOf } from "../../restart/source-id.ts";
 import { type Change, changeOf } from "./change.ts";
-import type { LiveOptIn } from "./live-opt-in.ts";
+import { type LiveOptIn, wayOf } from "./live-opt-in.ts";
 import type { LivePod, LiveWorkload, Neighbourhood } from "./neighbourhood.ts";
 import { notWaitedFor } from "./not-waited-for.ts";
 import { type PodValue, podValue } from "./pod-value.ts";
 import type { SourceView } from "./source-view.ts";
+import { type Waiting, waitingOf } from "./waiting.ts";
 
 /** By which field, and which keys of the source; `named`: by an annotation of Reloader alone. */
 export interface ConsumerUse {
@@ -31,22 +34,41 @@ export interface Consumer {
   readonly arePodsSeen: boolean;
   /** Undefined where nothing rolls. */
   readonly rollout: Rollout | undefined;
+  /** What a restart that is to come waits for; undefined: none is, or nobody here can tell. */
+  readonly waiting: Waiting | undefined;
+  /** False: it counts only if the operator was told of a prefix or of Reloader, and nothing shows that it was. */
+  readonly isOptInRead: boolean;
   /** The operator has taken it up, and knows the source. */
   readonly isKnown: boolean;
+  /** When its pods that run on an older value started; one that had to wait for its Secret did so after it was created. */
+  readonly olderPodsAt: readonly number[];
   /** Why a retired key is not kept for it (AfterConsumers); undefined: it is waited for. */
   readonly notWaitedFor: string | undefined;
 }
 
 /** Who uses a source, or has named it, in the order of their names. */
-export function consumersOf(view: SourceView, around: Neighbourhood): readonly Consumer[] {
+export function consumersOf(view: SourceView, around: Neighbourhood, now: number): readonly Consumer[] {
+  const readOptIns = new Set(
+    around.workloads.flatMap((workload) => (stateOf(workload) ? [wayOf(workload.optIn)] : [])),
+  );
   return around.workloads
-    .flatMap((workload) => consumerOf(view, workload, around) ?? [])
+    .flatMap((workload) => consumerOf(view, workload, { around, readOptIns, now }) ?? [])
     .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
 const nameOf = ({ workload: { kindName, name } }: Consumer): string => `${kindName} ${name}`;
 
-function consumerOf(view: SourceView, workload: LiveWorkload, around: Neighbourhood): Consumer | undefined {
+const stateOf = ({ object }: LiveWorkload): RestartState | undefined => object && readState(object);
+
+interface Surroundings {
+  readonly around: Neighbourhood;
+  /** What somebody has opted in by who was taken up: the operator reads it. */
+  readonly readOptIns: ReadonlySet<string>;
+  readonly now: number;
+}
+
+function consumerOf(view: SourceView, workload: LiveWorkload, surroundings: Surroundings): Consumer | undefined {
+  const { around, readOptIns, now } = surroundings;
   const { source, marks } = view;
   const { kind, object, optIn } = workload;
   const named = namesOf(optIn, source);
@@ -55,21 +77,31 @@ function consumerOf(view: SourceView, workload: LiveWorkload, around: Neighbourh
   const places = ofTemplate.length > 0 ? ofTemplate : users.flatMap(({ uses }) => placesOf(uses, source));
   if (places.length === 0) return undefined;
   const use = useOf(workload.uses, source);
-  const state = object && readState(object);
+  const state = stateOf(workload);
   const rollout = kind?.rolls === "byItself" && object ? rolloutOf(kind, object) : undefined;
   const isLeft = ofTemplate.length === 0;
   const isCounted = optIn.optIn?.isIn === true && optIn.optIn.counts(source, use, marks);
   const stopped = annotationsOf(object?.metadata.annotations)[STOPPED_ANNOTATION];
+  const isOptInRead = !optIn.isConditional || readOptIns.has(wayOf(optIn));
+  const change = changeOf({ workload, use, isLeft, isCounted, isOptInRead, marks, rollout, stopped });
+  const { pods, olderPodsAt } = valuesOf(view, users, { optIn, state, podStatuses: around.podStatuses });
+  const isRestarted = change.does !== "nothing" && change.does !== "unknown";
+  const { isFull } = around;
   return {
     workload,
     uses: combined(places),
     isLeft,
-    change: changeOf({ workload, use, isLeft, isCounted, marks, rollout, stopped }),
-    pods: valuesOf(view, users, { optIn, state, podStatuses: around.podStatuses }),
+    change,
+    pods,
     arePodsSeen: around.arePodsSeen,
     rollout,
+    waiting: isRestarted
+      ? waitingOf({ workload, view, state, rollout, hasOlder: pods.older > 0, isFull, now })
+      : undefined,
+    isOptInRead,
     isKnown: state?.sources.has(source) ?? false,
-    notWaitedFor: notWaitedFor({ workload, source, marks, users }),
+    olderPodsAt,
+    notWaitedFor: notWaitedFor({ workload, source, marks, users, isOptInRead }),
   };
 }
 
@@ -103,14 +135,18 @@ function valuesOf(
     readonly state: RestartState | undefined;
     readonly podStatuses: readonly KubeObject[];
   },
-): Consumer["pods"] {
+): Pick<Consumer, "pods" | "olderPodsAt"> {
   const { optIn, state, podStatuses } = known;
-  const counted = { current: 0, older: 0, unknown: 0 };
+  const pods = { current: 0, older: 0, unknown: 0 };
+  const olderPodsAt: number[] = [];
   for (const { object: pod } of users) {
     const applied = state?.sources.get(view.source);
-    counted[podValue({ pod, view, prefixes: optIn.prefixes, applied, podStatuses })]++;
+    const value = podValue({ pod, view, prefixes: optIn.prefixes, applied, podStatuses });
+    pods[value]++;
+    const startedAt = oldestStartOf(pod) ?? parseInstant(pod.metadata.creationTimestamp);
+    if (value === "older" && startedAt !== undefined) olderPodsAt.push(startedAt);
   }
-  return counted;
+  return { pods, olderPodsAt };
 }
 
 export const podsOf = ({ pods }: Consumer): number => pods.current + pods.older + pods.unknown;

@@ -1,7 +1,8 @@
 import { formatInstant } from "../../base/instant.ts";
 import { type Consumer, hasMoved, podsOf } from "./consumer.ts";
-import { isAfterConsumers, noteWords } from "./consumer-words.ts";
+import { isAfterConsumers, keyProblems, noteWords } from "./consumer-words.ts";
 import type { ConsumersReport, Publisher } from "./consumers-report.ts";
+import { type Waiting, waitingWords } from "./waiting.ts";
 
 /** The report for programs: dates as RFC 3339, what is not there or not known left out. */
 export function consumersJson(report: ConsumersReport): unknown {
@@ -12,7 +13,7 @@ export function consumersJson(report: ConsumersReport): unknown {
     name: target.name,
     isThere,
     writtenAt: publishedAt === undefined ? undefined : formatInstant(publishedAt),
-    publishedBy: publisher && publisherJson(publisher),
+    publishedBy: publisher && { ...publisherJson(publisher), problems: keyProblems(report) },
     consumers: consumers.map(consumerJson),
     notLookedAt: unseen,
     notes: noteWords(report),
@@ -38,7 +39,7 @@ function publisherJson(publisher: Publisher) {
 }
 
 export function consumerJson(consumer: Consumer) {
-  const { workload, uses, isLeft, pods, arePodsSeen, change, rollout, isKnown, notWaitedFor } = consumer;
+  const { workload, uses, isLeft, pods, arePodsSeen, change, rollout, waiting, isKnown, notWaitedFor } = consumer;
   const { optIn } = workload;
   return {
     kind: workload.kindName,
@@ -46,13 +47,25 @@ export function consumerJson(consumer: Consumer) {
     name: workload.name,
     uses: uses.map(({ way, keys }) => ({ way, keys })),
     isUsedByOlderPodsAlone: isLeft,
-    optedIn: { isIn: optIn.by !== undefined, by: optIn.by, annotation: optIn.annotation },
+    optedIn: {
+      isIn: consumer.isOptInRead ? optIn.by !== undefined : undefined,
+      by: optIn.by,
+      annotation: optIn.annotation,
+    },
     isTakenUp: isKnown,
     runsOn: arePodsSeen ? { ...pods, pods: podsOf(consumer) } : undefined,
     aChangeWould: change.does,
     aChangeWouldWords: change.words,
     rollout,
+    waitsFor: waiting && waitingJson(waiting),
     hasMoved: hasMoved(consumer),
     notWaitedFor,
   };
 }
+
+const waitingJson = (waiting: Waiting) => ({
+  reason: waiting.reason,
+  until: waiting.until === undefined ? undefined : formatInstant(waiting.until),
+  isSure: waiting.isSure,
+  words: waitingWords(waiting),
+});

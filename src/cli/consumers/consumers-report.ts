@@ -8,7 +8,7 @@ import { managedResource } from "../resources/managed-resource.ts";
 import { reportOf, type StatusReport } from "../status/status-report.ts";
 import { type Consumer, consumersOf } from "./consumer.ts";
 import { lookAround } from "./neighbourhood.ts";
-import type { SourceTarget } from "./source-target.ts";
+import { SOURCE_KINDS, type SourceTarget } from "./source-target.ts";
 import { viewOf } from "./source-view.ts";
 
 /** Whose key a Secret holds. */
@@ -45,7 +45,7 @@ export async function reportConsumers(kube: Kube, question: ConsumersQuestion): 
   const object = found === "unseen" ? undefined : found;
   const around = await lookAround(kube, namespace, { withPodStatuses: target.source.startsWith("class/") });
   const view = viewOf(target.source, object, now);
-  const consumers = consumersOf(view, around);
+  const consumers = consumersOf(view, around, now);
   if (found === undefined && consumers.length === 0 && around.unseen.length === 0) throw notThere(question);
   return {
     target,
@@ -59,10 +59,14 @@ export async function reportConsumers(kube: Kube, question: ConsumersQuestion): 
 }
 
 /** Nobody means it: it is a mistake in the name, or in the namespace. */
-const notThere = ({ target: { type, name }, namespace }: ConsumersQuestion): NotFound =>
-  new NotFound(
-    `there is no ${type.kind} "${name}" in namespace ${namespace}, and nobody refers to one (-n NAMESPACE looks elsewhere)`,
-  );
+function notThere({ target, namespace }: ConsumersQuestion): NotFound {
+  const { type, name } = target;
+  const hint =
+    target.namespace === undefined
+      ? " (-n NAMESPACE looks elsewhere)"
+      : `; "${target.namespace}" was read as a namespace, since it is no kind: ${SOURCE_KINDS}`;
+  return new NotFound(`there is no ${type.kind} "${name}" in namespace ${namespace}, and nobody refers to one${hint}`);
+}
 
 async function lookAtSource(
   kube: Kube,

@@ -7,6 +7,7 @@ import { deletionWords } from "../status/deletion-words.ts";
 import type { Consumer } from "./consumer.ts";
 import {
   isAfterConsumers,
+  keyProblems,
   noteWords,
   optInWords,
   rolloutWords,
@@ -64,7 +65,12 @@ function columns({ isWide, paint }: ConsumersTextOptions): readonly Column<Consu
     {
       title: "ROLLOUT",
       text: rolloutWords,
-      paint: (text, { rollout }) => (rollout?.isStuck ? paint.problem(text) : text),
+      paint: (text, { rollout, waiting }) =>
+        rollout?.halt === "pastDeadline"
+          ? paint.problem(text)
+          : rollout?.isStuck || waiting
+            ? paint.notice(text)
+            : text,
     },
   ];
 }
@@ -79,6 +85,7 @@ function keyLines({ publisher, consumers }: ConsumersReport, { now, paint }: Con
     ownerLine(publisher),
     ...retired.map((key) => `  ${paint.faint(key.name)}  ${deletionWords(key, now)}`),
     ...left.map((consumer) => `  Not waited for: ${workloadWords(consumer)}: ${consumer.notWaitedFor}`),
+    ...keyProblems({ publisher, consumers }).map(({ message }) => `  ${paint.problem(message)}`),
   ];
 }
 

@@ -17,6 +17,7 @@ import {
 } from "../../restart/workload-kinds.ts";
 import { listSeen, type Unseen } from "../resources/list-all.ts";
 import { type LiveOptIn, liveOptIn } from "./live-opt-in.ts";
+import { isFull } from "./rollout-slots.ts";
 
 /** Something that runs pods, with those of them that have not ended. */
 export interface LiveWorkload {
@@ -49,6 +50,8 @@ export interface Neighbourhood {
   readonly podStatuses: readonly KubeObject[];
   /** False: there may be pods that may not be listed. */
   readonly arePodsSeen: boolean;
+  /** As many rollouts of ours are under way as there may be in the namespace, by its annotation or the usual number. */
+  readonly isFull: boolean;
   readonly unseen: readonly Unseen[];
 }
 
@@ -68,10 +71,12 @@ export async function lookAround(
   ]);
   const hasJobs = pods.some(({ metadata }) => controllerOf(metadata)?.kind === jobType.kind);
   const jobs = hasJobs ? await listSeen(kube, jobType, { namespace, metadataOnly: true }, unseen) : [];
+  const workloads = workloadsOf(namespace, all, podsByOwner(namespace, pods, [...replicaSetsIn(all), ...jobs]));
   return {
-    workloads: workloadsOf(namespace, all, podsByOwner(namespace, pods, [...replicaSetsIn(all), ...jobs])),
+    workloads,
     podStatuses,
     arePodsSeen: unseen.every(({ what }) => what !== podType.kind),
+    isFull: await isFull(kube, namespace, workloads),
     unseen: sorted(unseen),
   };
 }

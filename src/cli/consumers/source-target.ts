@@ -26,10 +26,22 @@ const KINDS: readonly Named[] = [
   { kind: "class", type: classType, names: ["secretproviderclass", "secretproviderclasses", "class"] },
 ];
 
-const USAGE = "give the name of a Secret, or secret, configmap or secretproviderclass and a name";
+/** The kinds that can be asked about, as they are written. */
+export const SOURCE_KINDS = "secret, configmap or secretproviderclass";
 
-/** `NAME`, `KIND NAME` or `KIND/NAME`; the name of a Secret may be given with its namespace. */
-export function readSourceTarget(words: readonly string[]): SourceTarget {
+const USAGE = `give the name of a Secret, or ${SOURCE_KINDS} and a name`;
+
+/** `NAME`, `KIND NAME` or `KIND/NAME`; the name may be given as `NAMESPACE/NAME`, unless `-n` says otherwise. */
+export function readSourceTarget(words: readonly string[], saidNamespace: string | undefined): SourceTarget {
+  const target = readTarget(words);
+  const { namespace, name } = target;
+  if (namespace === undefined || saidNamespace === undefined || namespace === saidNamespace) return target;
+  throw new UsageError(
+    `"${namespace}/${name}" is in namespace ${namespace}, and -n says ${saidNamespace}; if a kind is meant: ${SOURCE_KINDS}`,
+  );
+}
+
+function readTarget(words: readonly string[]): SourceTarget {
   const [first, second] = words;
   if (first === undefined) throw new UsageError(USAGE);
   if (second !== undefined) return targetOf(kindNamed(first), second);

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../kube/objects.ts";
 import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../../reconcile/managed-kinds.ts";
 import { managedResource } from "../resources/managed-resource.ts";
-import { explain } from "./explanation.ts";
+import { explain, type Fact } from "./explanation.ts";
 
 const [kind] = managedKinds as readonly [ManagedKind];
 const DAY_MS = 86_400_000;
@@ -20,7 +20,7 @@ interface Given {
 }
 
 /** What is said on a day after the active key was made. */
-function said(day: number, { annotations = {}, spec = {}, status = {} }: Given): ReadonlyMap<string, string> {
+function factsOn(day: number, { annotations = {}, spec = {}, status = {} }: Given): readonly Fact[] {
   const object: KubeObject = {
     apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
     kind: "ServiceBinding",
@@ -38,9 +38,11 @@ function said(day: number, { annotations = {}, spec = {}, status = {} }: Given):
     },
     status: { atProvider: active, sequence: 1, ...status },
   };
-  const facts = explain(managedResource(kind, object), { now: MADE_AT + day * DAY_MS, lastFailure: undefined });
-  return new Map(facts.map(({ about, text }) => [about, text]));
+  return explain(managedResource(kind, object), { now: MADE_AT + day * DAY_MS, lastFailure: undefined });
 }
+
+const said = (day: number, given: Given): ReadonlyMap<string, string> =>
+  new Map(factsOn(day, given).map(({ about, text }) => [about, text]));
 
 test("a key that is being replaced is told of once, as the active one", () => {
   const pending = { name: "orders-b", sequence: 2, since: "2025-11-05T23:55:00Z", madeFrom: "m" };
@@ -72,7 +74,7 @@ test("every situation has its words", () => {
       1,
       { status: { sequence: 2, pending: { ...pending, id: "id-2" } } },
       "Now",
-      "Goes on with key orders-b, intended 5m ago: it is there, is published and becomes active.",
+      "Goes on with key orders-b, intended 5m ago: it is there, is published once it is ready, and becomes active.",
     ],
     [
       1,
@@ -156,7 +158,7 @@ test("every situation has its words", () => {
         status: { retiredKeys: [{ ...replaced, overlap: "2d", cause: "rotated", heldFor: "Deployment shop/web" }] },
       },
       "Problem",
-      "None.",
+      "None; but orders-z is kept for those who have not moved.",
     ],
     [
       1,
@@ -168,4 +170,32 @@ test("every situation has its words", () => {
   for (const [day, given, about, text] of table) {
     assert.equal(said(day, given).get(about), text, `${about} on day ${day} of ${JSON.stringify(given)}`);
   }
+});
+
+test("the last three of the history are told, the latest first", () => {
+  const entry = { reason: "RotationDue", startedAt: "2025-11-05T00:00:00Z", outcome: "Succeeded" };
+  const history = [
+    { ...entry, keyId: "id-1", endedAt: "2025-11-05T00:00:00Z" },
+    { ...entry, keyId: "id-0", endedAt: "2025-11-04T00:00:00Z", outcome: "Abandoned" },
+    { ...entry, keyId: "id-z", endedAt: "2025-11-03T00:00:00Z", outcome: "Ineffective", reason: "Forced" },
+    { ...entry, keyId: "id-y", endedAt: "2025-11-02T00:00:00Z" },
+  ];
+  assert.deepEqual(
+    factsOn(1, { status: { history } }).flatMap(({ about, text }) => (about === "History" ? [text] : [])),
+    [
+      "2025-11-05T00:00:00Z, 1d ago: id-1 became the active key; the one before was due (RotationDue).",
+      "2025-11-04T00:00:00Z, 2d ago: id-0 was given up for another one; the one before was due (RotationDue).",
+      "2025-11-03T00:00:00Z, 3d ago: id-z brought the credentials of the old key again, which stayed; somebody had asked for it by annotation (Forced).",
+    ],
+  );
+});
+
+test("a key that is on its way comes when it is ready, and what it was due at is over", () => {
+  const pending = { name: "orders-b", id: "id-2", sequence: 2, since: "2025-11-17T00:00:00Z", madeFrom: "m" };
+  const facts = said(12.5, { status: { sequence: 2, pending, retiredKeys: [{ ...active, cause: "rotated" }] } });
+  assert.equal(
+    facts.get("Now"),
+    "Goes on with key orders-b, intended 12h ago: it is there, is published once it is ready, and becomes active.",
+  );
+  assert.doesNotMatch(facts.get("Next rotation") ?? "", /window/);
 });

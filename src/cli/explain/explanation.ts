@@ -13,6 +13,7 @@ import { type ManagedResource, retiredKeys } from "../resources/managed-resource
 import { outdatedWords } from "../resources/outdated.ts";
 import { type Problem, problemsOf } from "../resources/problems.ts";
 import { awaitedChild, childFacts, nextAfter, waitingText } from "./child-words.ts";
+import { historyFacts } from "./history-facts.ts";
 import { type Outlook, outlookOf, stepOf } from "./outlook.ts";
 import { fateOf, whyHeld, whyNewKey } from "./words.ts";
 
@@ -29,6 +30,8 @@ export interface ExplainOptions {
   readonly lastFailure: Problem | undefined;
   /** The children in use and to come, where keys are such. */
   readonly children?: readonly ChildView[];
+  /** What is wrong with those who use its Secret; nothing of the resource waits for that. */
+  readonly consumerProblems?: readonly Problem[];
 }
 
 /**
@@ -36,16 +39,17 @@ export interface ExplainOptions {
  * can follow leaves only what is known of its keys.
  */
 export function explain(resource: ManagedResource, options: ExplainOptions): readonly Fact[] {
-  const { now, lastFailure, children = [] } = options;
+  const { now, lastFailure, children = [], consumerProblems = [] } = options;
   const { spec, state } = resource;
   const problems = problemsOf(resource, now);
   // What stands in the way comes before what it stands in the way of.
-  const obstacles = problems.map((problem) => ({ about: "Problem", text: problemText(problem, now), isProblem: true }));
-  const past = problems.length === 0 ? [pastProblem(lastFailure, now)] : [];
+  const all = [...problems, ...consumerProblems];
+  const obstacles = all.map((problem) => ({ about: "Problem", text: problemText(problem, now), isProblem: true }));
+  const past = all.length === 0 ? [pastProblem(resource, lastFailure, now)] : [];
   if (state.isDeleting) return [...obstacles, departureFact(resource, now), ...activeFacts(resource, now), ...past];
   if (spec instanceof SpecProblem) {
     const text = "Nothing, until the spec can be followed. The keys that are there stay.";
-    return [...obstacles, { about: "Now", text }, ...activeFacts(resource, now), ...past];
+    return [...obstacles, { about: "Now", text }, ...activeFacts(resource, now), ...historyFacts(state, now), ...past];
   }
   const awaited = awaitedChild(resource, children);
   const { kind, object } = resource;
@@ -67,6 +71,7 @@ export function explain(resource: ManagedResource, options: ExplainOptions): rea
       about: "Retired key",
       text: `${named(key)}, made at ${moment(key.createdAt, now)}, ${fateOf(key, spec.policy, now)}.`,
     })),
+    ...historyFacts(state, now),
     ...past,
     ...spec.warnings.map((warning) => ({ about: "Warning", text: `${warning}.` })),
   ];
@@ -89,10 +94,9 @@ function nowText(
   const intended = stepOf(outlook.now, "intend");
   const expired = stepOf(outlook.now, "expire")?.ids ?? [];
   if (pending && stepOf(outlook.now, "commit")) {
-    const made = pending.id === undefined ? "is made or found" : "is there";
-    parts.push(
-      `Goes on with key ${pending.name}, intended ${relative(pending.since, now)}: it ${made}, is published and becomes active.`,
-    );
+    const way =
+      pending.id === undefined ? "is made or found, is published and" : "is there, is published once it is ready, and";
+    parts.push(`Goes on with key ${pending.name}, intended ${relative(pending.since, now)}: it ${way} becomes active.`);
   }
   if (adopted) parts.push(`Takes over the key ${adopted.id}, if it is there and nobody else's.`);
   else if (intended) {
@@ -118,7 +122,8 @@ function nextText({ state }: ManagedResource, spec: ManagedSpec, outlook: Outloo
     nextKey.at === state.postponedUntil
       ? "the last one brought the same credentials again, and was put off until then"
       : whyNewKey(nextKey.reason, policy);
-  const isLate = stepOf(outlook.now, "intend") === undefined && nextKey.at > dueAt;
+  // One that has begun is late for nothing any more: what comes next is the one after.
+  const isLate = !state.pending && stepOf(outlook.now, "intend") === undefined && nextKey.at > dueAt;
   const waits = isLate ? `; it is due at ${formatInstant(dueAt)} and waits for the window that opens then` : "";
   return `At ${moment(nextKey.at, now)}: ${why}${waits}.`;
 }
@@ -175,7 +180,15 @@ function departureFact({ kind, object, state }: ManagedResource, now: number): F
 const problemText = ({ reason, message, since }: Problem, now: number): string =>
   `${reason}: ${oneLine(message)}${since === undefined ? "" : ` (since ${moment(since, now)})`}`;
 
-function pastProblem(last: Problem | undefined, now: number): Fact {
+function pastProblem({ state }: ManagedResource, last: Problem | undefined, now: number): Fact {
+  const held = retiredKeys(state).filter(({ heldFor }) => heldFor !== undefined);
+  if (!last && held.length > 0) {
+    const names = held.map(({ name }) => name).join(", ");
+    return {
+      about: "Problem",
+      text: `None; but ${names} ${held.length === 1 ? "is" : "are"} kept for those who have not moved.`,
+    };
+  }
   if (!last) return { about: "Problem", text: "None." };
   const when = last.since === undefined ? "" : ` at ${moment(last.since, now)}`;
   return { about: "Problem", text: `None now. The last one was${when}: ${last.reason}: ${last.message}` };

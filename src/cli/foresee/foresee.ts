@@ -198,7 +198,9 @@ class Rehearsal {
 
   #commit(id: string): void {
     const { name = "", createdAt = this.#now } = this.#outside.get(id) ?? {};
-    this.#state = advance(this.#state, { kind: "commit", key: { id, name, createdAt }, replacedAt: this.#now });
+    const key = { id, name, createdAt };
+    const at = this.#now;
+    this.#state = advance(this.#state, { kind: "commit", key, replacedAt: at, committedAt: at });
     this.#observation = NOTHING_SEEN;
   }
 

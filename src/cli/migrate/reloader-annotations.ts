@@ -6,6 +6,8 @@ export interface ReloaderAnnotation {
   readonly value: string;
   readonly on: "workload" | "template";
   readonly means: string;
+  /** What of it is not understood; absent where nothing is unclear. */
+  readonly problem?: string;
 }
 
 const MARK = "reloader.stakater.com/";
@@ -35,6 +37,7 @@ const GENERAL: Readonly<Record<string, (value: string) => string>> = {
 };
 
 const OFF = "nothing: it is not on";
+const UNKNOWN = "nothing that is known: it counts for nothing";
 const OWN_NOTE = "Reloader's own note; nothing here";
 const OF_SOURCES = "something on a Secret or ConfigMap; nothing on a workload";
 
@@ -48,10 +51,22 @@ function meaningOf(name: string, value: string): string {
   if (general) return general(value);
   const [, word = "", exclude, verb] = OF_KIND.exec(name) ?? [];
   const kind = KINDS[word];
-  if (kind === undefined) return "nothing that is known: it counts for nothing";
+  if (kind === undefined) return UNKNOWN;
   if (exclude !== undefined) return `no restart for ${kind} ${value}`;
   if (verb === "auto") return isOn(value) ? `a restart for every ${kind} that it uses` : OFF;
   return `a restart for ${kind} ${value}, ${word === "secretproviderclass" ? "where it is used" : "used or not"}`;
+}
+
+const SWITCH = /(^|\.)reloader\.stakater\.com\/(auto|search)$/;
+
+/** What Go takes for true or false. */
+const SWITCH_WORDS = /^(1|0|t|f|true|false)$/i;
+
+/** A name that nobody knows is a slip as often as not, and so is a switch that is neither on nor off. */
+function problemOf(name: string, value: string, means: string): string | undefined {
+  if (means === UNKNOWN) return `${name} is no annotation of Reloader's that is known`;
+  const isUnclear = SWITCH.test(name) && !SWITCH_WORDS.test(value);
+  return isUnclear ? `${name}: ${JSON.stringify(value.slice(0, 40))} is neither "true" nor "false"` : undefined;
 }
 
 /** Those of a workload and of its pod template, in the order of their names. */
@@ -60,6 +75,10 @@ export function reloaderAnnotations(own: Annotations, template: Annotations): re
     Object.entries(annotations)
       .filter(([name]) => isReloaders(name))
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, value]) => ({ name, value, on, means: meaningOf(name, value) }));
+      .map(([name, value]) => {
+        const means = meaningOf(name, value);
+        const problem = problemOf(name, value, means);
+        return { name, value, on, means, ...(problem !== undefined && { problem }) };
+      });
   return [...read(own, "workload"), ...read(template, "template")];
 }

@@ -1,7 +1,8 @@
+import { Forbidden, NotFound } from "../../kube/errors.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
-import { controllerOf } from "../../reconcile/restart/restart-sources.ts";
+import { controllerOf, namespaceType } from "../../reconcile/restart/restart-sources.ts";
 import { annotationsOf } from "../../restart/annotations.ts";
 import type { SourceId, SourceKind } from "../../restart/model.ts";
 import { type SourceMarks, sourceMarksOf } from "../../restart/opt-in.ts";
@@ -50,11 +51,22 @@ export async function reportReloader(kube: Kube, namespace: string | undefined):
     const around = byNamespace.get(candidate.object.metadata.namespace ?? "") ?? [];
     return readReloaderWorkload(candidate, new Map(around.map((source) => [idOf(source), source]))) ?? [];
   });
+  if (namespace !== undefined && workloads.length === 0 && unseen.length === 0) await mustBeThere(kube, namespace);
   return {
     workloads: workloads.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
     sources: sources.filter(({ isMatched, isIgnored }) => isMatched || isIgnored),
     unseen,
   };
+}
+
+/** Where nothing is found, the name may be a mistake. Who may not look is told nothing. */
+async function mustBeThere(kube: Kube, name: string): Promise<void> {
+  try {
+    await kube.get(namespaceType, { name }, { metadataOnly: true });
+  } catch (error) {
+    if (error instanceof NotFound) throw new NotFound(`there is no namespace "${name}"`);
+    if (!(error instanceof Forbidden)) throw error;
+  }
 }
 
 /** The ReplicaSet of a Deployment and the Job of a CronJob bear what their maker bears. */

@@ -48,7 +48,8 @@ export function readReloaderWorkload(candidate: Candidate, known: KnownSources):
   const isRestartable = !(kindName in NOT_RESTARTED);
   const restartsFor = optIn?.isIn && isRestartable ? countedBy(optIn, uses, known) : [];
   const classes = classWords(optIn, uses, (source) => known.get(source));
-  const situation = { candidate, own, optIn, uses, known, classes, restartsFor, annotations, leftovers };
+  const unclear = annotations.flatMap(({ problem }) => problem ?? []);
+  const situation = { candidate, own, optIn, uses, known, classes, restartsFor, annotations, unclear, leftovers };
   const { namespace = "", name } = object.metadata;
   return {
     kindName,
@@ -56,7 +57,7 @@ export function readReloaderWorkload(candidate: Candidate, known: KnownSources):
     name,
     annotations,
     restartsFor,
-    problems: optIn?.problems ?? [],
+    problems: [...unclear, ...(optIn?.problems ?? [])],
     changes: changesOf(situation),
     toDo: toDoFor(situation),
   };
@@ -71,6 +72,8 @@ interface Situation {
   readonly classes: ClassWords;
   readonly restartsFor: readonly SourceId[];
   readonly annotations: readonly ReloaderAnnotation[];
+  /** Which of them make no sense, or may be a slip. */
+  readonly unclear: readonly string[];
   readonly leftovers: readonly string[];
 }
 
@@ -159,6 +162,7 @@ function toDoFor({
   optIn,
   classes,
   annotations,
+  unclear,
   leftovers,
   restartsFor,
 }: Situation): readonly string[] {
@@ -170,8 +174,15 @@ function toDoFor({
     ...(isRestartable && problems.length > 0
       ? ["mend what is unclear, which counts for nothing now: names, or names with .*"]
       : []),
+    ...(isRestartable && unclear.length > 0
+      ? ["look whether it is a slip: mend it, or take it away; it counts for nothing"]
+      : []),
     ...(isRestartable ? classes.toDo : []),
-    ...(isRestartable && problems.length === 0 && classes.toDo.length === 0 && restartsFor.length > 0
+    ...(isRestartable &&
+    problems.length === 0 &&
+    unclear.length === 0 &&
+    classes.toDo.length === 0 &&
+    restartsFor.length > 0
       ? [
           saysAll
             ? `nothing; or write ${optInAnnotation(OWN_PREFIX)}: "true" instead of reloader.stakater.com/auto`

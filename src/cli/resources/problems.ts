@@ -41,7 +41,7 @@ interface ConditionView {
   readonly since: number | undefined;
 }
 
-export function conditionOf({ object }: ManagedResource, type: string): ConditionView | undefined {
+export function conditionOf({ object }: Pick<ManagedResource, "object">, type: string): ConditionView | undefined {
   const found = itemsOf(fieldsOf(object.status).conditions).find((condition) => condition.type === type);
   return (
     found && {

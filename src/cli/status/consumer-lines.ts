@@ -23,7 +23,7 @@ export function consumerLines(reports: readonly StatusReport[], isWide: boolean)
 function summaryOf(followed: readonly Consumer[]): string {
   const moved = followed.filter((consumer) => hasMoved(consumer) === true).length;
   const untold = followed.filter((consumer) => hasMoved(consumer) === undefined).length;
-  const verb = moved === 1 && followed.length === 1 ? "has" : "have";
+  const verb = followed.length === 1 ? "has" : "have";
   const unit = followed.length === 1 ? "consumer" : "consumers";
   return `${moved} of ${followed.length} ${unit} ${verb} moved${untold > 0 ? `, ${untold} cannot be told` : ""}`;
 }
@@ -32,9 +32,9 @@ const placeOf = ({ workload: { kindName, namespace, name } }: Consumer): string 
 
 /** How far it has come, and what keeps it. */
 function standingOf(consumer: Consumer): string {
-  const { rollout, change } = consumer;
+  const { rollout, waiting, change } = consumer;
   return [
-    ...(rollout?.isComplete === false ? [rolloutWords(consumer)] : []),
+    ...(rollout?.isComplete === false || waiting ? [rolloutWords(consumer)] : []),
     `runs on ${runsOnWords(consumer)}`,
     ...(change.does === "nothing" ? [change.words] : []),
   ].join("; ");

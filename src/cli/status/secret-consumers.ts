@@ -2,6 +2,7 @@ import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { PUBLISHED_SELECTOR, secretType } from "../../publish/secret-publisher.ts";
 import { consumersOf } from "../consumers/consumer.ts";
+import { deletedKeyProblems } from "../consumers/deleted-keys.ts";
 import { lookAround, type Neighbourhood } from "../consumers/neighbourhood.ts";
 import { viewOf } from "../consumers/source-view.ts";
 import { listSeen, type Unseen } from "../resources/list-all.ts";
@@ -63,7 +64,8 @@ function withOwn(report: StatusReport, places: ReadonlyMap<string, Surroundings>
   const place = places.get(namespace);
   if (!place) return report;
   const view = viewOf(`secret/${name}`, place.secrets.get(name), now);
-  return { ...report, consumers: consumersOf(view, place.around) };
+  const consumers = consumersOf(view, place.around, now);
+  return { ...report, consumers, problems: [...report.problems, ...deletedKeyProblems(report.resource, consumers)] };
 }
 
 /** As `keyOf` has written it. */

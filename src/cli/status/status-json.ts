@@ -1,5 +1,6 @@
 import { formatInstant } from "../../base/instant.ts";
 import { apiVersionOf } from "../../kube/objects.ts";
+import { entryFields } from "../../reconcile/managed/history-fields.ts";
 import { consumerJson } from "../consumers/consumers-json.ts";
 import type { RetiredReport, StatusReport } from "./status-report.ts";
 
@@ -32,6 +33,7 @@ function item(report: StatusReport) {
     pendingKey: pending && { id: pending.id, name: pending.name, since: dateOf(pending.since) },
     nextRotationAt: dateOf(rotationAt),
     retiredKeys: retired.map(retiredKey),
+    history: resource.state.history.map(entryFields),
     children: childrenOf(report),
     secret,
     consumers: report.consumers?.map(consumerJson),

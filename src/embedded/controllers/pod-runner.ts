@@ -10,7 +10,7 @@ import type { Controller, ObservedEvent } from "./controller-loop.ts";
 import { isPodEnding, isPodOver, phaseOf } from "./pod-state.ts";
 
 /** Set to "false" on a Pod (or its template), this keeps it from getting ready: how tests make a rollout get stuck. */
-const READY_ANNOTATION = "embedded.keyturn.dev/ready";
+export const READY_ANNOTATION = "embedded.keyturn.dev/ready";
 
 const NODE = "embedded";
 const HOST_IP = "127.0.0.1";
@@ -24,6 +24,14 @@ export interface PodTiming {
 
 export const DEFAULT_TIMING: PodTiming = { startupMs: 200, shutdownMs: 100 };
 
+interface PodRunnerOptions {
+  readonly cluster: ClusterView;
+  readonly clock: Clock;
+  readonly timing: PodTiming;
+  /** Pods that stay Pending until somebody else says that they run, and where. */
+  readonly startsElsewhere?: ((pod: KubeObject) => boolean) | undefined;
+}
+
 /**
  * Plays scheduler and kubelet: binds a Pod to the one node there is, makes it Running and Ready a moment later, and lets
  * deleted ones go. No container runs. Must not: create or delete Pods of its own accord.
@@ -33,12 +41,14 @@ export class PodRunner implements Controller {
   readonly #cluster: ClusterView;
   readonly #clock: Clock;
   readonly #timing: PodTiming;
+  readonly #startsElsewhere: (pod: KubeObject) => boolean;
   readonly #due = new Map<string, { readonly phase: string; readonly uid: string | undefined; readonly at: number }>();
 
-  constructor(options: { cluster: ClusterView; clock: Clock; timing: PodTiming }) {
+  constructor(options: PodRunnerOptions) {
     this.#cluster = options.cluster;
     this.#clock = options.clock;
     this.#timing = options.timing;
+    this.#startsElsewhere = options.startsElsewhere ?? (() => false);
   }
 
   keysFor({ definition, object }: ObservedEvent): readonly string[] {
@@ -68,6 +78,7 @@ export class PodRunner implements Controller {
 
   #run(pod: KubeObject): number | undefined {
     if (phaseOf(pod) === "Pending") {
+      if (this.#startsElsewhere(pod)) return undefined;
       const waitMs = this.#waitFor(pod, "start", this.#timing.startupMs);
       if (waitMs > 0) return waitMs;
     }

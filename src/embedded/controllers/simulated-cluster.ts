@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Logger, silentLogger } from "../../base/logger.ts";
+import type { KubeObject } from "../../kube/objects.ts";
 import type { ObjectApi } from "../object-api.ts";
 import type { Registry } from "../registry.ts";
 import { ClusterView } from "./cluster-view.ts";
@@ -18,6 +19,8 @@ interface SimulatedClusterOptions {
   readonly clock: Clock;
   readonly logger?: Logger;
   readonly timing?: Partial<PodTiming>;
+  /** As for `PodRunner`. */
+  readonly startsElsewhere?: (pod: KubeObject) => boolean;
   /** What `kube-root-ca.crt` holds, as PEM. */
   readonly rootCertificate?: string;
 }
@@ -42,7 +45,12 @@ export function simulatedCluster(options: SimulatedClusterOptions): ControllerLo
       new DeploymentController({ cluster, clock }),
       new ReplicaSetController({ cluster, clock }),
       new StatefulSetController({ cluster, clock }),
-      new PodRunner({ cluster: cluster.as("kubelet"), clock, timing: { ...DEFAULT_TIMING, ...options.timing } }),
+      new PodRunner({
+        cluster: cluster.as("kubelet"),
+        clock,
+        timing: { ...DEFAULT_TIMING, ...options.timing },
+        startsElsewhere: options.startsElsewhere,
+      }),
       new GarbageCollector(cluster, index),
     ],
   });

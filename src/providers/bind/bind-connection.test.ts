@@ -9,8 +9,9 @@ import { generateRndcKey } from "../../rndc/key.ts";
 import type { Connection, Created } from "../contract.ts";
 import { ProviderError } from "../provider-error.ts";
 import { type BindConnectionOptions, createBindConnection } from "./bind-connection.ts";
-import type { RingStore } from "./ports.ts";
+import type { KeyUsers, RingStore } from "./ports.ts";
 import { marks, PLACE } from "./ring-marks.fixture.ts";
+import type { Objection } from "./server-gate.ts";
 
 /** What the connection owes beyond the conformance suite of providers, which `test/providers/bind.test.ts` runs. */
 const { signal } = new AbortController();
@@ -149,6 +150,50 @@ test("a rival's write is no reason to give up, many of them are; looking at what
   await assert.rejects(stage.connection.mark(id, marks(8), signal), { code: "ProviderBusy" });
 });
 
+test("with one key at a time a key is ready once its users are prepared, and gone once they have moved", async () => {
+  let unprepared: readonly Objection[] = [{ server: "Deployment a/b", why: "is stopped", kind: "broken" }];
+  let behind: readonly Objection[] = [];
+  const asked: string[] = [];
+  const users: KeyUsers = {
+    notPrepared: async () => unprepared,
+    moves: async ({ accepting }) => {
+      asked.push([...accepting].join());
+      return { behind, remarks: ["one is left alone"] };
+    },
+  };
+  const shared = { store: new MemoryRing(), random: seededRandom(4) };
+  const at = (inUse?: string) => staged({ mode: { kind: "restart", keyName: "fixed", users }, ...shared, inUse });
+  const one = idOf(await at().add(1));
+  const two = idOf(await at(one).add(2));
+  const waiting = await at(one).connection.observe(two, signal);
+  assert.deepEqual(
+    [waiting?.state, waiting?.complaint],
+    ["creating", "the key is not replaced yet: Deployment a/b (is stopped)"],
+  );
+  unprepared = [];
+  assert.equal((await at(one).connection.observe(two, signal))?.state, "ready");
+  behind = [{ server: "Deployment a/b", why: "is being restarted", kind: "behind" }];
+  const used = await at(two).connection.observe(two, signal);
+  const words = "not everybody runs on the new key yet: Deployment a/b (is being restarted)";
+  assert.deepEqual([used?.notice, used?.complaint], [`${words}; one is left alone`, undefined]);
+  assert.equal(asked.at(-1), "web-0", "who accepts the old key is found out first");
+  assert.equal(await at(two).connection.delete(one, signal), "accepted");
+  assert.equal((await at(two).connection.observe(one, signal))?.state, "deleting");
+  behind = [{ server: "Deployment a/b", why: "is paused", kind: "broken" }];
+  const stuck = await at(two).connection.observe(two, signal);
+  assert.deepEqual(
+    [stuck?.complaint, stuck?.isHindered],
+    ["not everybody runs on the new key: Deployment a/b (is paused)", true],
+  );
+  behind = [];
+  for (const past of [one, undefined]) {
+    const leaving = await at(past).connection.observe(one, signal);
+    assert.equal(leaving?.state, "deleting", "by a status that knows no later key nobody can tell who has moved");
+  }
+  assert.equal(await at(two).connection.observe(one, signal), undefined);
+  assert.equal((await at(two).connection.observe(two, signal))?.notice, "one is left alone");
+});
+
 test("a ring that is full takes no more", async () => {
   const stage = staged({ mode: { kind: "restart", keyName: "fixed" } });
   for (let sequence = 1; sequence <= 32; sequence++) await stage.add(sequence);
@@ -197,4 +242,11 @@ test("when a key counts as made may be said from outside of the ring", async () 
   const id = idOf(await stage.add(1));
   dates.set(id, 5);
   assert.equal((await stage.connection.observe(id, signal))?.createdAt, 5);
+});
+
+test("nothing is taken out of a ring that lacks the key in use: it may be the last that servers know", async () => {
+  const stage = staged({ inUse: "elsewhere" });
+  const one = idOf(await stage.add(1));
+  await assert.rejects(stage.connection.delete(one, signal), { code: "ProviderBusy" });
+  assert.deepEqual(phases(stage), ["web-1 accepted"]);
 });

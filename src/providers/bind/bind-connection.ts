@@ -21,17 +21,20 @@ import type { Connection, Created, CreateRequest, Credentials, MarkFilter, Marks
 import { matchesFilter } from "../mark-filter.ts";
 import { ProviderError } from "../provider-error.ts";
 import { objectionWords, worthTelling } from "./objection-words.ts";
-import type { Illnesses, NamedServer, RingStore, SendCommand, ServerList } from "./ports.ts";
+import type { Illnesses, KeyUsers, Moves, NamedServer, RingStore, SendCommand, ServerList } from "./ports.ts";
 import { addedTo, RingKeeper } from "./ring-keeper.ts";
 import { acceptanceQuestion, removalQuestion } from "./ring-questions.ts";
-import { COMMAND_TIMEOUT_MS, type Objection, ServerGate } from "./server-gate.ts";
+import { type Acceptance, COMMAND_TIMEOUT_MS, type Objection, ServerGate } from "./server-gate.ts";
 
 /** How servers come to know of keys. */
 export type BindMode =
   /** They read the ring while they run: a key is ready once all of them accept it, and gone once all refuse it. */
   | { readonly kind: "overlap" }
-  /** They read the published key when they start, always under this name: nobody is asked. */
-  | { readonly kind: "restart"; readonly keyName: string };
+  /**
+   * They read the published key when they start, always under this name: a key is ready once all of those who use it can be
+   * restarted, and gone once all have been. Without `users` nobody is asked.
+   */
+  | { readonly kind: "restart"; readonly keyName: string; readonly users?: KeyUsers };
 
 export interface BindConnectionOptions {
   /** What the ring is called: the instance that its keys belong to. */
@@ -103,7 +106,7 @@ class BindConnection implements Connection {
     const made = { id: uuid(random), key: this.#newKey(name, parameters.reveal()), createdAt: clock.now(), marks };
     const ring = await this.#ring.take((before) => {
       if (findKey(before, made.id)) return before;
-      const isReady = mode.kind === "restart" || before.keys.length === 0;
+      const isReady = (mode.kind === "restart" && !mode.users) || before.keys.length === 0;
       const after = addedTo(before, made);
       return isReady ? acceptKey(after, made.id) : after;
     }, signal);
@@ -121,8 +124,9 @@ class BindConnection implements Connection {
 
   async delete(id: string, signal: AbortSignal): Promise<"gone" | "accepted"> {
     const ring = await this.#ring.take((before) => {
+      this.#expectKeyInUse(before, id);
       const after = removeKey(before, id);
-      return this.#mustBeRefused(after) ? after : dropKey(after, id);
+      return this.#users || this.#mustBeRefused(after) ? after : dropKey(after, id);
     }, signal);
     return findKey(ring, id) ? "accepted" : "gone";
   }
@@ -152,7 +156,12 @@ class BindConnection implements Connection {
       listed ??= this.#options.servers.list(signal);
       return listed;
     };
-    const looks = ring.keys.filter(isMeant).map((key) => this.#lookAt({ key, ring, servers, signal }));
+    let moving: Promise<Moves> | undefined;
+    const moves = (users: KeyUsers): Promise<Moves> => {
+      moving ??= this.#moves({ users, ring, servers, signal });
+      return moving;
+    };
+    const looks = ring.keys.filter(isMeant).map((key) => this.#lookAt({ key, ring, servers, moves, signal }));
     return (await Promise.all(looks)).filter((key) => key !== undefined);
   }
 
@@ -169,27 +178,37 @@ class BindConnection implements Connection {
 
   async #lookAtNew(sight: Sight): Promise<OutsideKey | undefined> {
     const { key, signal } = sight;
-    const objections = this.#asksNobody
-      ? []
-      : await this.#gate.notAccepting(await sight.servers(), acceptanceQuestion(sight));
+    const objections = await this.#againstNew(sight);
     if (objections.length === 0) {
       const now = findKey(await this.#ring.take((ring) => acceptKey(ring, key.id), signal), key.id);
       return now && this.#keyOf(now, now.phase === "accepted" ? "ready" : "deleting");
     }
-    return { ...this.#keyOf(key, "creating"), ...this.#illness(key, objections, key.createdAt) };
+    const what = this.#asksNobody ? "the key is not replaced yet" : `not every server accepts ${key.key.name}`;
+    return { ...this.#keyOf(key, "creating"), ...this.#illness(what, objections, key.createdAt) };
+  }
+
+  async #againstNew(sight: Sight): Promise<readonly Objection[]> {
+    const { signal } = sight;
+    if (this.#asksNobody) return (await this.#users?.notPrepared(signal)) ?? [];
+    return this.#gate.notAccepting(await sight.servers(), acceptanceQuestion(sight));
   }
 
   async #lookAtLeaving(sight: Sight): Promise<OutsideKey | undefined> {
-    const { key, ring, signal } = sight;
-    const objections = this.#mustBeRefused(ring)
-      ? await this.#gate.stillAccepting(await sight.servers(), removalQuestion(sight))
-      : [];
+    const { key, signal } = sight;
+    const objections = await this.#againstRemoval(sight);
     if (objections.length > 0) {
-      const complaint = objectionWords(`not every server refuses ${key.key.name}`, objections);
+      const what = this.#users ? NOT_MOVED : `not every server refuses ${key.key.name}`;
+      const complaint = objectionWords(what, objections);
       return { ...this.#keyOf(key, "deleting"), complaint };
     }
     const now = findKey(await this.#ring.take((before) => dropKey(before, key.id), signal), key.id);
     return now && this.#keyOf(now, "deleting");
+  }
+
+  async #againstRemoval(sight: Sight): Promise<readonly Objection[]> {
+    if (this.#users) return this.#isPast(sight.key) ? [FROM_THE_PAST] : (await sight.moves(this.#users)).behind;
+    if (!this.#mustBeRefused(sight.ring)) return [];
+    return this.#gate.stillAccepting(await sight.servers(), removalQuestion(sight));
   }
 
   /** A server without an address is one that will read the ring as it is. */
@@ -197,7 +216,9 @@ class BindConnection implements Connection {
     const { key } = sight;
     const { inUse, illnesses, clock } = this.#options;
     const seen = this.#keyOf(key, "ready");
-    if (this.#asksNobody || key.id !== inUse) return seen;
+    if (key.id !== inUse) return seen;
+    if (this.#users) return { ...seen, ...this.#movesOf(key, await sight.moves(this.#users)) };
+    if (this.#asksNobody) return seen;
     const objections = await this.#gate.notAccepting(await sight.servers(), acceptanceQuestion(sight));
     const standing = objections.filter(({ kind }) => kind !== "unborn");
     if (standing.length === 0) {
@@ -205,22 +226,66 @@ class BindConnection implements Connection {
       return seen;
     }
     const now = clock.now();
-    return { ...seen, ...this.#illness(key, standing, illnesses?.since(key.id, now) ?? now) };
+    const what = `not every server accepts ${key.key.name}`;
+    return { ...seen, ...this.#illness(what, standing, illnesses?.since(key.id, now) ?? now) };
+  }
+
+  /** Those who will not move by themselves are a complaint at once; that others are on their way is how things are. */
+  #movesOf({ id }: RingKey, { behind, remarks }: Moves): Illness & Pick<OutsideKey, "notice"> {
+    const { clock, illnesses } = this.#options;
+    const now = clock.now();
+    if (behind.length === 0) illnesses?.recovered(id);
+    const stuck = behind.filter(({ kind }) => kind === "broken");
+    const moving = behind.filter(({ kind }) => kind !== "broken");
+    const words = [...(moving.length > 0 ? [objectionWords(`${NOT_MOVED} yet`, moving)] : []), ...remarks];
+    const since = behind.length > 0 ? (illnesses?.since(id, now) ?? now) : now;
+    return {
+      ...(stuck.length > 0 && this.#illness(NOT_MOVED, stuck, since)),
+      ...(words.length > 0 && { notice: words.join("; ") }),
+    };
+  }
+
+  /** Which server still knows a key of before is found out first: what it then runs on is certain. */
+  async #moves(what: {
+    readonly users: KeyUsers;
+    readonly ring: KeyRing;
+    readonly servers: () => Promise<readonly NamedServer[]>;
+    readonly signal: AbortSignal;
+  }): Promise<Moves> {
+    const { users, ring, servers, signal } = what;
+    const isFormer = ({ id, phase }: RingKey): boolean => id !== this.#options.inUse && phase !== "adding";
+    const former = ring.keys.filter(isFormer).map(({ key }) => key);
+    const acceptance = former.length > 0 ? await this.#gate.accepting(await servers(), former, signal) : NOBODY;
+    return users.moves(acceptance, signal);
   }
 
   /** Another key would fare no better: what is wrong is with the servers. */
-  #illness(
-    { key }: RingKey,
-    objections: readonly Objection[],
-    illSince: number,
-  ): Pick<OutsideKey, "illSince" | "isHindered" | "complaint"> {
+  #illness(what: string, objections: readonly Objection[], illSince: number): Illness {
     const told = worthTelling(objections, this.#options.clock.now() - illSince);
-    const complaint = told.length > 0 && { complaint: objectionWords(`not every server accepts ${key.name}`, told) };
+    const complaint = told.length > 0 && { complaint: objectionWords(what, told) };
     return { illSince, isHindered: true, ...complaint };
   }
 
   get #asksNobody(): boolean {
     return this.#options.mode.kind === "restart";
+  }
+
+  get #users(): KeyUsers | undefined {
+    const { mode } = this.#options;
+    return mode.kind === "restart" ? mode.users : undefined;
+  }
+
+  /** Who has moved on is told by the key that has taken its place: by a status that knows of none, nobody is. */
+  #isPast({ id }: RingKey): boolean {
+    const { inUse } = this.#options;
+    return inUse === undefined || inUse === id;
+  }
+
+  /** Where somebody has taken the key in use out of the ring, another one may be the last that servers know. */
+  #expectKeyInUse(ring: KeyRing, removed: string): void {
+    const { inUse } = this.#options;
+    if (inUse === undefined || inUse === removed || !findKey(ring, removed) || findKey(ring, inUse)) return;
+    throw new ProviderError("ProviderBusy", "the key in use is not in the ring: none is taken out of it until one is");
   }
 
   /** With the last key the control channel goes too, and with it whoever could be asked. */
@@ -252,10 +317,17 @@ class BindConnection implements Connection {
   }
 }
 
+type Illness = Pick<OutsideKey, "illSince" | "isHindered" | "complaint">;
+
 /** A key of a ring that is being looked at. */
 interface Sight {
   readonly key: RingKey;
   readonly ring: KeyRing;
   readonly servers: () => Promise<readonly NamedServer[]>;
+  readonly moves: (users: KeyUsers) => Promise<Moves>;
   readonly signal: AbortSignal;
 }
+
+const FROM_THE_PAST: Objection = { server: "the status", why: "knows of no later key", kind: "behind" };
+const NOT_MOVED = "not everybody runs on the new key";
+const NOBODY: Acceptance = { accepting: new Set(), silent: new Set() };

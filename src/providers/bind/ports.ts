@@ -1,5 +1,6 @@
 import type { KeyRing } from "../../bind/key-ring.ts";
 import type { sendCommand } from "../../rndc/send-command.ts";
+import type { Acceptance, Objection } from "./server-gate.ts";
 
 /** What the provider `bind` needs of the world: where the ring is kept, and which servers must follow it. */
 
@@ -32,6 +33,24 @@ export interface ServerList {
 }
 
 export type SendCommand = typeof sendCommand;
+
+/**
+ * Those who read the published key when they start, and so have to be restarted for another one. Whoever implements it
+ * sees to it that they are. Throws `ProviderError`.
+ */
+export interface KeyUsers {
+  /** What keeps them from being restarted for another key: until there is nothing, none is published. */
+  notPrepared(signal: AbortSignal): Promise<readonly Objection[]>;
+  /** `former` tells which servers accept a key of before. */
+  moves(former: Acceptance, signal: AbortSignal): Promise<Moves>;
+}
+
+export interface Moves {
+  /** Those who may run on a key of before: `broken` where they will not move by themselves. */
+  readonly behind: readonly Objection[];
+  /** What else people are to know, in words that last as long as it does. */
+  readonly remarks: readonly string[];
+}
 
 /** Since when a key has not been working. */
 export interface Illnesses {

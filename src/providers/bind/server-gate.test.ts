@@ -93,6 +93,17 @@ const refusing: readonly (readonly [reason: string, server: Played, why: RegExp 
   ["it cannot be reached", { knows: [], fails: new RndcUnreachable("no way") }, /^no way$/],
 ];
 
+test("whether a key is refused: a server that has hung up on everybody for a moment has refused nothing", async () => {
+  let asked = 0;
+  const send: SendCommand = async () => {
+    if (asked++ === 0) throw new RndcRefused("hung up");
+    return { text: "" };
+  };
+  const gate = new ServerGate({ clock, random, send, timeoutMs: 1_000 });
+  const [objection] = await gate.stillAccepting(serversOf(["a"]), { key: old, signers: [fresh], signal });
+  assert.match(objection?.why ?? "", /^still accepts it/);
+});
+
 for (const [reason, server, why] of refusing) {
   test(`whether a key is refused: ${reason}`, async () => {
     const { gate } = played({ a: server });

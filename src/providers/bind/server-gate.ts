@@ -36,6 +36,13 @@ type ObjectionKind =
   /** It cannot follow, however long one waits. */
   | "broken";
 
+/** By their names. */
+export interface Acceptance {
+  readonly accepting: ReadonlySet<string>;
+  /** They have no address, or do not answer. */
+  readonly silent: ReadonlySet<string>;
+}
+
 export interface Question {
   readonly key: RndcKey;
   /** Keys that a server may know, the likeliest first: whoever is to read its configuration again is told with one. */
@@ -71,12 +78,33 @@ export class ServerGate {
   /** What keeps the key from being refused everywhere. Hanging up proves nothing unless another key is accepted. */
   stillAccepting(servers: readonly NamedServer[], question: Question): Promise<readonly Objection[]> {
     return this.#askAll(servers, question, async (server) => {
-      const { key, signers, signal } = question;
-      if (!(await this.#isAccepted(server, key, signal))) return this.#knowsOneOf(server, signers, signal);
+      const { key, signers } = question;
+      const before = await this.#whyAccepted(server, question);
+      if (before !== STILL_ACCEPTED) return before;
       if (!(await this.#isToldAgain(server, { ...question, signers: [...signers, key] }))) return KNOWS_NONE;
-      const isAccepted = await this.#isAccepted(server, key, signal);
-      return isAccepted ? { kind: "behind", why: "still accepts it: what it reads is older" } : undefined;
+      return this.#whyAccepted(server, question);
     });
+  }
+
+  /** Refused before and after another key was accepted: whoever hangs up on everybody for a while has refused nothing. */
+  async #whyAccepted(server: ReachableServer, { key, signers, signal }: Question): Promise<Answer> {
+    if (await this.#isAccepted(server, key, signal)) return STILL_ACCEPTED;
+    const answer = await this.#knowsOneOf(server, signers, signal);
+    if (answer) return answer;
+    return (await this.#isAccepted(server, key, signal)) ? STILL_ACCEPTED : undefined;
+  }
+
+  /** Which servers accept one of these keys, and of which nobody can tell. */
+  async accepting(servers: readonly NamedServer[], keys: readonly RndcKey[], signal: AbortSignal): Promise<Acceptance> {
+    const accepting = new Set<string>();
+    const silent = new Set<string>();
+    await inParallel(servers, MAX_AT_ONCE, async (server) => {
+      const objection = await objectionOf(server, (reachable) => this.#knowsOneOf(reachable, keys, signal));
+      if (!objection) accepting.add(server.name);
+      else if (objection.kind !== "broken") silent.add(server.name);
+    });
+    throwIfBrokenOff(signal);
+    return { accepting, silent };
   }
 
   async #askAll(
@@ -85,8 +113,7 @@ export class ServerGate {
     ask: (server: ReachableServer) => Promise<Answer>,
   ): Promise<readonly Objection[]> {
     const objections = await inParallel(servers, MAX_AT_ONCE, (server) => objectionOf(server, ask));
-    // What was broken off says nothing of anybody.
-    if (signal.aborted) throw new ProviderError("ProviderUnavailable", "asking the servers was broken off");
+    throwIfBrokenOff(signal);
     return objections.filter((one) => one !== undefined);
   }
 
@@ -133,6 +160,12 @@ interface ReachableServer {
   readonly port: number;
 }
 
+/** What was broken off says nothing of anybody. */
+function throwIfBrokenOff({ aborted }: AbortSignal): void {
+  if (aborted) throw new ProviderError("ProviderUnavailable", "asking the servers was broken off");
+}
+
+const STILL_ACCEPTED: Answer = { kind: "behind", why: "still accepts it: what it reads is older" };
 const KNOWS_NONE: Answer = {
   kind: "broken",
   why: "hangs up on every key that it should know: its keys, its clock or its allow list is wrong",

@@ -1,5 +1,7 @@
 import type { SendCommand } from "../../providers/bind/ports.ts";
-import type { Controller } from "../../runtime/controller.ts";
+import type { SecretAddress } from "../../publish/secret-publisher.ts";
+import { RESTART_STUCK } from "../../report/rndc-key-metrics.ts";
+import type { Controller, ControllerContext } from "../../runtime/controller.ts";
 import type { Reconcile } from "../../runtime/workers.ts";
 import type { ClusterIdentity } from "../cluster-identity.ts";
 import type { ControllerSettings } from "../controller-settings.ts";
@@ -8,11 +10,18 @@ import { type Assembly, commonOptions, reconcileOnceKnown } from "../managed/man
 import { createManagedReconcile } from "../managed/managed-controller.ts";
 import { publishedWatch } from "../managed/managed-watches.ts";
 import { SpecProblem } from "../managed/spec-problem.ts";
+import { OwnerWalk } from "../restart/owner-walk.ts";
+import { PodLister } from "../restart/pod-lister.ts";
+import { WorkloadReader } from "../restart/workload-record.ts";
+import type { KeyUsersParts } from "./key-users.ts";
+import { RestartMarks } from "./restart-marks.ts";
 import { createRndcKeyKind } from "./rndc-key-kind.ts";
 import { rndcKeyObserver, rndcKeyViews } from "./rndc-key-observer.ts";
 import { RndcKeySource } from "./rndc-key-source.ts";
+import { readRndcKeySpec } from "./rndc-key-spec.ts";
 import { RndcKeyTroubles } from "./rndc-key-troubles.ts";
 import { RndcKeyCaches, ringWatch, rndcKeyWatch, serverWatch } from "./rndc-key-watches.ts";
+import { StuckRestarts } from "./stuck-restarts.ts";
 
 export const RNDC_KEYS = "bind9-keys";
 
@@ -58,6 +67,34 @@ export function createRndcKeyController(settings: ControllerSettings, ports: Rnd
   };
 }
 
+/** Those that bear a mark for the Secret, as far as the watches know; nobody honours one while restarts are off. */
+const markedFor = ({ knowledge }: ControllerSettings, { namespace, name }: SecretAddress): readonly string[] =>
+  knowledge?.view?.markedFor(namespace, name) ?? [];
+
+function usersParts(what: {
+  readonly settings: ControllerSettings;
+  readonly context: ControllerContext;
+  readonly identity: ClusterIdentity;
+  readonly marks: RestartMarks;
+}): KeyUsersParts {
+  const { settings, context, identity, marks } = what;
+  const { restart, knowledge, rndcKeyMetrics } = settings;
+  const { kube, clock } = context;
+  const stuck = new StuckRestarts(({ namespace, name }) => rndcKeyMetrics?.failed(namespace, name, RESTART_STUCK));
+  return {
+    kube,
+    clock,
+    fingerprinter: identity.fingerprinter,
+    reader: new WorkloadReader(restart),
+    reading: restart,
+    pods: new PodLister(kube),
+    owners: new OwnerWalk(kube),
+    marks,
+    isOn: knowledge !== undefined,
+    onStuck: (...told) => stuck.note(...told),
+  };
+}
+
 interface RndcKeyAssembly extends Assembly {
   readonly caches: RndcKeyCaches;
 }
@@ -71,7 +108,9 @@ function assemble(parts: {
   const { assembly, identity, troubles, ports } = parts;
   const { kind, settings, context, caches } = assembly;
   const { kube, clock, random } = context;
-  const source = new RndcKeySource({ kind, kube, clock, random, ...identity, troubles, send: ports.send });
+  const marks = new RestartMarks(kube);
+  const users = usersParts({ settings, context, identity, marks });
+  const source = new RndcKeySource({ kind, kube, clock, random, ...identity, troubles, users, send: ports.send });
   const common = commonOptions(assembly, identity);
   const { rndcKeyMetrics: metrics } = settings;
   const { observer: general } = common;
@@ -81,8 +120,17 @@ function assemble(parts: {
     isNear: true,
     // The ring goes with its RndcKey.
     leavesOn: (error) => error instanceof SpecProblem,
-    resolve: (object, _spec, signal) => source.resolve(object, signal),
-    resolveDeparture: async (object) => source.resolveDeparture(object),
+    resolve: async (object, _spec, signal) => {
+      const { strategy, published } = readRndcKeySpec(object);
+      const former = strategy === "Restart" ? [] : markedFor(settings, published);
+      await marks.releaseFrom(former, published, signal);
+      return source.resolve(object, signal);
+    },
+    resolveDeparture: async (object, _spec, signal) => {
+      const { strategy, published } = readRndcKeySpec(object);
+      if (strategy === "Restart") await marks.release(published, signal);
+      return source.resolveDeparture(object);
+    },
   });
   return async (key, signal) => {
     const outcome = await reconcile(key, signal);

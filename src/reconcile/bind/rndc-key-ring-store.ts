@@ -47,8 +47,11 @@ export interface KubeRingStoreOptions {
 }
 
 export interface Recovery {
-  /** Whether the RndcKey knows this key for one that is to be accepted: a Secret may be from a backup, with a dead one. */
-  isWanted(key: { readonly id: string; readonly sequence: number }): boolean;
+  /**
+   * Whether the RndcKey knows this key, which the ring lacks, for one that is to be accepted: a Secret may be from a backup,
+   * with a dead one.
+   */
+  isWanted(key: { readonly id: string; readonly sequence: number }, ring: KeyRing): boolean;
   /** Whether somebody has changed the data of the Secret by hand. */
   isEdited(secret: KubeObject): boolean;
 }
@@ -144,10 +147,10 @@ export class KubeRingStore implements RingStore {
   async #withPublished(found: KeyRing | "damaged" | undefined, signal: AbortSignal): Promise<KeyRing> {
     const ring = found === "damaged" || !found ? EMPTY_RING : found;
     const { published, recovery } = this.#options;
-    const secret = recovery && (await this.#get(published, signal));
-    if (!secret) return ring;
-    const key = this.#keyIn(secret, recovery);
-    if (key) return findKey(ring, key.id) ? ring : withKey(ring, key);
+    if (!recovery) return ring;
+    const secret = await this.#get(published, signal);
+    const key = secret && this.#keyIn(secret, recovery, ring);
+    if (key) return withKey(ring, key);
     if (found !== "damaged") return ring;
     const { namespace, name } = this.#options.ring;
     throw new ProviderError(
@@ -156,11 +159,11 @@ export class KubeRingStore implements RingStore {
     );
   }
 
-  #keyIn(secret: KubeObject, recovery: Recovery): Parameters<typeof addKey>[1] | undefined {
+  #keyIn(secret: KubeObject, recovery: Recovery, ring: KeyRing): Parameters<typeof addKey>[1] | undefined {
     const { metadata } = secret;
     const [id, sequence] = [keyIdOf(metadata), sequenceOf(metadata)];
     if (id === undefined || sequence === undefined || !this.#isPublishedByOwner(metadata)) return undefined;
-    if (!recovery.isWanted({ id, sequence }) || recovery.isEdited(secret)) return undefined;
+    if (findKey(ring, id) || !recovery.isWanted({ id, sequence }, ring) || recovery.isEdited(secret)) return undefined;
     const read = readKeySecret(new Redacted(fieldsOf(secret.data) as Readonly<Record<string, string>>));
     if (read.kind === "damaged") return undefined;
     const now = this.#options.now();

@@ -11,6 +11,7 @@ import { ProviderError } from "../../providers/provider-error.ts";
 import { deploymentType, podType } from "../../restart/workload-kinds.ts";
 import { fieldsOf, textOf } from "../managed/read-fields.ts";
 import { ask } from "../parents/child-problem.ts";
+import { listInNamespace } from "./list-in-namespace.ts";
 
 export interface KubeServersOptions {
   readonly kube: Kube;
@@ -19,7 +20,6 @@ export interface KubeServersOptions {
   readonly instances: readonly string[];
 }
 
-const PAGE_SIZE = 500;
 /** A selector that names more of them is no longer worth its length. */
 const MAX_NAMED = 20;
 const OVER: ReadonlySet<unknown> = new Set(["Succeeded", "Failed"]);
@@ -89,22 +89,9 @@ export class KubeServers implements ServerList {
     return ask({ verb: "list", type: podType, signal }, () => this.#listAll(podType, labelSelector, signal));
   }
 
-  async #listAll(type: ResourceType, labelSelector: string | undefined, signal: AbortSignal): Promise<KubeObject[]> {
+  #listAll(type: ResourceType, labelSelector: string | undefined, signal: AbortSignal): Promise<KubeObject[]> {
     const { kube, namespace } = this.#options;
-    const items: KubeObject[] = [];
-    let next: string | undefined;
-    do {
-      const page = await kube.list(type, {
-        namespace,
-        limit: PAGE_SIZE,
-        signal,
-        ...(labelSelector !== undefined && { labelSelector }),
-        ...(next !== undefined && { continue: next }),
-      });
-      items.push(...page.items);
-      next = page.continue;
-    } while (next !== undefined);
-    return items;
+    return listInNamespace(kube, type, { namespace, labelSelector, signal });
   }
 }
 

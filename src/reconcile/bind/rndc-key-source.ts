@@ -1,6 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { Redacted } from "../../base/redacted.ts";
+import type { RingKey } from "../../bind/key-ring.ts";
+import { isUnused } from "../../engine/dates.ts";
 import type { ActiveKey, State } from "../../engine/model.ts";
 import { ifFound } from "../../kube/if-found.ts";
 import { apiVersionOf, type KubeObject, keyOf, type OwnerReference } from "../../kube/objects.ts";
@@ -13,11 +15,13 @@ import { connectionData } from "../../publish/connection-data.ts";
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import { encodeTexts } from "../../publish/secret-data.ts";
 import { isEdited, secretType } from "../../publish/secret-publisher.ts";
+import type { KeyOfBefore } from "../../restart/pod-behind.ts";
 import type { FormerOutside } from "../managed/departure.ts";
 import type { ManagedKind } from "../managed/managed-kind.ts";
 import { marksOf, ownerOf } from "../managed/marks.ts";
 import { fieldsOf } from "../managed/read-fields.ts";
 import type { Outside } from "../managed/workpiece.ts";
+import { type KeyUsersParts, KubeKeyUsers } from "./key-users.ts";
 import { seenDress, wearFor } from "./rndc-key-dress.ts";
 import { type InitialKey, missingInitialKey, NO_INITIAL_KEY, readInitialKey } from "./rndc-key-initial.ts";
 import { KubeRingStore, type Recovery } from "./rndc-key-ring-store.ts";
@@ -33,6 +37,8 @@ export interface RndcKeySourceOptions {
   readonly fingerprinter: Fingerprinter;
   readonly clusterId: string;
   readonly troubles: RndcKeyTroubles;
+  /** With what those are followed who read a key when they start. */
+  readonly users: KeyUsersParts;
   /** The way to named; the control protocol itself when left out. */
   readonly send?: SendCommand | undefined;
 }
@@ -91,7 +97,7 @@ export class RndcKeySource {
     const key = keyOf(object.metadata);
     return createBindConnection({
       place: keyOf(spec.ring),
-      mode: modeOf(spec),
+      mode: this.#modeOf(spec, state),
       store: new KubeRingStore({
         kube,
         ring: spec.ring,
@@ -113,6 +119,14 @@ export class RndcKeySource {
     });
   }
 
+  #modeOf({ strategy, keyName, published: secret }: RndcKeySpec, state: State | undefined): BindMode {
+    if (strategy === "Overlap") return { kind: "overlap" };
+    if (!state) return { kind: "restart", keyName };
+    const { users } = this.#options;
+    const what = { secret, replaced: lastReplaced(state), isUrgent: isUrgent(state) };
+    return { kind: "restart", keyName, users: new KubeKeyUsers({ ...users, ...what }) };
+  }
+
   async #initialKey({ initialKey: name, ring }: RndcKeySpec, signal: AbortSignal): Promise<InitialKey> {
     if (name === undefined) return NO_INITIAL_KEY;
     const { kube } = this.#options;
@@ -122,14 +136,31 @@ export class RndcKeySource {
   }
 }
 
-const modeOf = ({ strategy, keyName }: RndcKeySpec): BindMode =>
-  strategy === "Restart" ? { kind: "restart", keyName } : { kind: "overlap" };
+/** The key whose place the active one has taken; those that nobody ever had do not count. */
+function lastReplaced({ retired }: State): KeyOfBefore | undefined {
+  const replaced = retired.flatMap(({ replacedAt, ...key }) =>
+    replacedAt === undefined || isUnused(key) ? [] : [{ id: key.id, replacedAt, isLast: true }],
+  );
+  return replaced.sort((a, b) => b.replacedAt - a.replacedAt)[0];
+}
 
-/** A status that was lost says nothing: then the Secret does. */
+/** What is published is known to others: it is replaced whoever may be restarted for it. */
+const isUrgent = ({ retired, pending, request }: State): boolean =>
+  (pending !== undefined && request?.isCompromised === true) ||
+  retired.some(({ cause, replacedAt }) => cause === "compromised" && replacedAt === undefined);
+
+/**
+ * A status that was lost, or is from before the key, says nothing of it: then the Secret does. Where the ring has a later key
+ * that servers accept, the Secret may be from a backup, and the status too: what the ring lacks then has gone.
+ */
 const wantedBy =
   ({ active, pending, sequence }: State): Recovery["isWanted"] =>
-  (key) =>
-    sequence === 0 || key.id === active?.id || key.sequence === pending?.sequence;
+  (key, ring) => {
+    const isLater = ({ phase, marks }: RingKey): boolean =>
+      phase === "accepted" && (marks?.sequence ?? 0) > key.sequence;
+    const isKnown = key.id === active?.id || key.sequence === pending?.sequence;
+    return (key.sequence > sequence || isKnown) && !ring.keys.some(isLater);
+  };
 
 /** The key that was written out is the first one, and is never made again. */
 function parametersOf({ algorithm }: RndcKeySpec, { active, retired }: State, { key }: InitialKey): BindParameters {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KeyturnError, never } from "../../base/errors.ts";
 import type { ActiveKey, Pending, RetiredKey } from "../../engine/model.ts";
+import { parseWindow } from "../../engine/windows.ts";
 import { CONDITION_TYPES, conditionsOf, type Findings, type Hold } from "./conditions.ts";
 import { policyWith, stateWith } from "./managed-kind.fixture.ts";
 
@@ -14,6 +15,7 @@ const pending: Pending = {
   since: BEGIN,
   id: undefined,
   madeFrom: "x",
+  reason: "RotationDue",
   fulfils: undefined,
 };
 const retired = (changes: Partial<RetiredKey> = {}): RetiredKey => ({
@@ -30,6 +32,7 @@ const retired = (changes: Partial<RetiredKey> = {}): RetiredKey => ({
 const findings = (changes: Partial<Findings> = {}): Findings => ({
   state: stateWith({ active }),
   policy: policyWith(),
+  windows: [],
   warnings: [],
   problem: undefined,
   hold: undefined,
@@ -102,6 +105,15 @@ test("what is known of a resource, in words", () => {
         `${ROTATION} Retired key to be deleted 2026-01-03T00:00:00Z. Retired key orders-0 is kept until 2026-01-10T00:00:00Z at the latest: Deployment shop/web has not moved.`,
       ],
       "a retired key is kept for somebody, and another one is not",
+    ],
+    [
+      { windows: [parseWindow({ schedule: "0 3 * * 0", duration: "2h" })], hold: "WindowClosed" },
+      [
+        READY,
+        SYNCED,
+        "RotationStatus=True Enabled: A rotation is due and waits for its window. Next rotation 2026-01-18T03:00:00Z.",
+      ],
+      "the next rotation is when its window opens",
     ],
     [
       { warnings: ["ttl equals frequency"] },

@@ -1,9 +1,11 @@
 import { KeyturnError } from "../../base/errors.ts";
 import { formatInstant } from "../../base/instant.ts";
-import { deletionInstant, latestDeletion, rotationInstant } from "../../engine/dates.ts";
+import { deletionInstant, latestDeletion } from "../../engine/dates.ts";
 import type { Policy, State } from "../../engine/model.ts";
+import type { MaintenanceWindow } from "../../engine/windows.ts";
 import type { Condition } from "../../report/conditions.ts";
 import { notMoved } from "./consumers.ts";
+import { nextRotation } from "./next-rotation.ts";
 
 /** What holds a rotation back although it is due or asked for. */
 export type Hold =
@@ -19,7 +21,10 @@ export interface Findings {
   readonly state: State;
   /** Undefined when the spec cannot be read. */
   readonly policy: Policy | undefined;
+  readonly windows: readonly MaintenanceWindow[];
   readonly warnings: readonly string[];
+  /** What is going on outside, in words that last as long as it does. */
+  readonly notices?: readonly string[];
   readonly problem: unknown;
   readonly hold: Hold | undefined;
   /** The last rotation brought the old credentials again. */
@@ -92,11 +97,11 @@ const repetition = ({ request, fulfilled }: State): readonly string[] =>
       ]
     : [];
 
-function rotationStatus({ state, policy, hold, ...findings }: Findings): Condition {
+function rotationStatus({ state, policy, windows, hold, notices = [], ...findings }: Findings): Condition {
   const type = "RotationStatus";
   if (!policy) return { type, status: "Unknown", reason: "SpecProblem" };
   const warnings = [...findings.warnings, ...repetition(state)];
-  const words = [...(hold ? [HOLDS[hold]] : []), ...schedule(state, policy), ...warnings];
+  const words = [...(hold ? [HOLDS[hold]] : []), ...schedule(state, policy, windows), ...notices, ...warnings];
   const message = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}.`).join(" ");
   const common = { type, ...(message !== "" && { message }) };
   if (!Number.isFinite(policy.frequencyMs)) return { ...common, status: "False", reason: "Disabled" };
@@ -104,10 +109,8 @@ function rotationStatus({ state, policy, hold, ...findings }: Findings): Conditi
 }
 
 /** Dates, not durations: they stay the same until something happens. */
-function schedule(state: State, policy: Policy): readonly string[] {
-  // When the one that is being made is due is known once it is there.
-  const rotationAt =
-    state.active && !state.pending ? rotationInstant(policy, state.active, state.postponedUntil) : Infinity;
+function schedule(state: State, policy: Policy, windows: readonly MaintenanceWindow[]): readonly string[] {
+  const rotationAt = nextRotation(state, { policy, windows });
   const deletions = state.retired.flatMap((key) => (key.heldFor === undefined ? [deletionInstant(policy, key)] : []));
   const held = state.retired.flatMap(({ heldFor, ...key }) =>
     heldFor === undefined ? [] : [heldWords(key.name, heldFor, latestDeletion(policy, key))],

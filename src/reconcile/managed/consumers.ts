@@ -32,14 +32,17 @@ export interface ConsumerBehind {
   readonly workload: string;
   /** How many of its pods. */
   readonly pods: number;
+  /** Why nothing here makes it move, in a few words without a comma; absent where its time has just not come. */
+  readonly why?: string;
 }
 
 /** More than these are counted, not named. */
 const MOST_NAMED = 5;
 
 /** Who holds a key, in words that stay the same as long as they are the same; undefined: nobody. */
-export function heldForWords(workloads: readonly string[]): string | undefined {
-  const sorted = [...new Set(workloads)].sort();
+export function heldForWords(behind: readonly Pick<ConsumerBehind, "workload" | "why">[]): string | undefined {
+  const named = behind.map(({ workload, why }) => (why === undefined ? workload : `${workload} (${why})`));
+  const sorted = [...new Set(named)].sort();
   if (sorted.length === 0) return undefined;
   const more = sorted.length - MOST_NAMED;
   return more > 0 ? `${sorted.slice(0, MOST_NAMED).join(", ")} and ${more} more` : sorted.join(", ");

@@ -31,8 +31,16 @@ test("a workload that has changed disturbs the rest of whoever waits for it", ()
 
 test("who is behind, in words that stay the same", () => {
   assert.equal(heldForWords([]), undefined);
-  assert.equal(heldForWords(["Deployment a/b", "Deployment a/a", "Deployment a/b"]), "Deployment a/a, Deployment a/b");
-  const many = Array.from({ length: 8 }, (_, index) => `Deployment a/${index}`);
+  const behind = (name: string, why?: string) => ({
+    workload: `Deployment a/${name}`,
+    ...(why !== undefined && { why }),
+  });
+  assert.equal(heldForWords([behind("b"), behind("a"), behind("b")]), "Deployment a/a, Deployment a/b");
+  assert.equal(
+    heldForWords([behind("b"), behind("a", "it is paused")]),
+    "Deployment a/a (it is paused), Deployment a/b",
+  );
+  const many = Array.from({ length: 8 }, (_, index) => behind(`${index}`));
   assert.match(heldForWords(many) ?? "", /^Deployment a\/0, .*Deployment a\/4 and 3 more$/);
   assert.equal(notMoved("Deployment a/a"), "Deployment a/a has not moved");
   assert.equal(notMoved("Deployment a/a, Deployment a/b"), "Deployment a/a, Deployment a/b have not moved");

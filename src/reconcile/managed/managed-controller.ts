@@ -3,7 +3,7 @@ import { KeyturnError, never } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { withoutStaleHolds } from "../../engine/hold.ts";
 import { requestOf } from "../../engine/intend.ts";
-import type { Decision, State } from "../../engine/model.ts";
+import type { State } from "../../engine/model.ts";
 import { Conflict, NotFound } from "../../kube/errors.ts";
 import type { KubeObject, ObjectRef } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
@@ -91,13 +91,14 @@ class ManagedReconciler {
   readonly #startedTick: number;
 
   constructor(options: ManagedControllerOptions) {
-    const { clock, events, observer, audit } = options;
+    const { clock, logger, events, observer, audit } = options;
     this.#options = options;
     this.#statusWriter = new StatusWriter(options);
     this.#reporter = new ManagedReporter({
       ...(events && { events }),
       ...(observer && { observer }),
       ...(audit && { audit }),
+      logger,
       nowAt: () => clock.now(),
     });
     const { known, holds, driftCheckMs: longestMs } = options;
@@ -108,7 +109,10 @@ class ManagedReconciler {
   async reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
     const { kube, kind } = this.#options;
     const rested = this.#rests.outcome(key);
-    if (rested) return rested;
+    if (rested) {
+      this.#reporter.nothingToDo(key, "Unchanged", rested);
+      return rested;
+    }
     const ref = refOf(key);
     let object: KubeObject;
     try {
@@ -159,11 +163,13 @@ class ManagedReconciler {
     const problem = problemOf(result, hold);
     const state = withoutStaleHolds(kind.readState(result.object), spec.policy, clock.now());
     if (!state.pending) this.#asked.forget(key);
-    const written = await statusWriter.write(result.object, { state, spec, hold, problem, signal });
-    if (problem && isNews(result.object, problem)) await this.#reporter.failed(written, problem, signal);
+    const { notices } = result;
+    const written = await statusWriter.write(result.object, { state, spec, hold, problem, notices, signal });
+    if (problem && isNews(result.object, problem)) await this.#reporter.restsOn(written, problem, signal);
     this.#options.holds?.note(key, result.heldFor);
     const { resourceVersion = "" } = written.metadata;
     this.#rests.remember(key, { uid, resourceVersion, spec, inputs, secret: result.secret, outcome: result.outcome });
+    this.#reporter.nothingToDo(key, result.decision.reason, result.outcome);
     return result.outcome;
   }
 
@@ -184,7 +190,7 @@ class ManagedReconciler {
     } catch (error) {
       const isLeft = this.#options.leavesOn?.(error, object) === true;
       if (error instanceof Conflict || !(isLeft || isBlank(kind.readState(object)))) throw error;
-      if (isLeft) await this.#reporter.failed(object, error, signal);
+      if (isLeft) await this.#reporter.restsOn(object, error, signal);
       // Nothing says that there ever was a key: an outside that cannot be asked is no reason to stay. Should the status
       // have been lost, the sweep finds what it knew.
       await release({ ...this.#options, object, signal });
@@ -243,8 +249,8 @@ class ManagedReconciler {
 const isBlank = ({ sequence, active, pending, retired, externalName }: State): boolean =>
   sequence === 0 && !active && !pending && retired.length === 0 && externalName === undefined;
 
-function holdOf(decision: Decision): Hold | undefined {
-  return decision.kind === "wait" && HOLDS.has(decision.reason) ? (decision.reason as Hold) : undefined;
+function holdOf({ reason }: PassResult["decision"]): Hold | undefined {
+  return HOLDS.has(reason) ? (reason as Hold) : undefined;
 }
 
 /** What a pass came to rest on and people have to know of: nothing is tried again for it, and it may last. */

@@ -26,6 +26,7 @@ export const stateWith = (changes: Partial<State> = {}): State => ({
   request: undefined,
   fulfilled: undefined,
   postponedUntil: undefined,
+  history: [],
   ...changes,
 });
 

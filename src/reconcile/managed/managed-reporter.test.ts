@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AuditEntry } from "../../audit/audit-entry.ts";
 import { KeyturnError, never } from "../../base/errors.ts";
+import { type LogLine, recordingLogger } from "../../base/recording-logger.fixture.ts";
 import type { ActiveKey, Pending, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
+import { keyOf } from "../../kube/objects.ts";
 import type { Happening } from "../../report/event-recorder.ts";
 import { objectWith, policyWith, stateWith } from "./managed-kind.fixture.ts";
 import { ManagedReporter } from "./managed-reporter.ts";
@@ -22,6 +24,7 @@ const pending = (changes: Partial<Pending> = {}): Pending => ({
   since: DUE,
   id: undefined,
   madeFrom: "x",
+  reason: "RotationDue",
   fulfils: undefined,
   ...changes,
 });
@@ -200,6 +203,38 @@ test("every step is written down with its key and its cause, and nothing that is
   for (const { controller, object: about } of written) {
     assert.deepEqual([controller, about.name, about.uid], ["btp", name, uid]);
   }
+});
+
+test("the log has rotations at info once they are done, looks that find nothing at debug, what is wrong at warn", async () => {
+  const lines: LogLine[] = [];
+  const reporter = new ManagedReporter({ logger: recordingLogger(lines), nowAt: () => DUE });
+  const policy = policyWith();
+  const rotation = { before: stateWith({ active, retired: [replaced("forced")] }), key, policy, isAdopted: false };
+  await reporter.keyActivated(object, rotation, signal);
+  assert.equal(lines.length, 0, "it is not committed yet");
+  reporter.keyCommitted(object, rotation, DUE + 288 * HOUR_MS);
+  reporter.keyCommitted(object, { ...rotation, before: stateWith() }, Infinity);
+  reporter.nothingToDo("shop/orders", "Settled", { kind: "settled" });
+  await reporter.restsOn(object, new KeyturnError("KeyNotReady", "it is being made", { retry: never }), signal);
+  await reporter.failed(object, new KeyturnError("QuotaExceeded", "no more keys", { retry: never }), signal);
+  const held = { ...replaced("rotated"), replacedAt: DUE, heldFor: "Deployment shop/web" };
+  await reporter.consumersBehind(object, { key: held, heldFor: held.heldFor, policy }, signal);
+  await reporter.holdEnded(object, held, signal);
+  assert.deepEqual(
+    lines.map(({ level, message }) => `${level} ${message}`),
+    [
+      "info a key was rotated",
+      "info a first key was made",
+      "debug nothing to do now",
+      "warn something is wrong",
+      "warn a key is kept for a consumer",
+      "warn a key goes though a consumer uses it",
+    ],
+    "what is tried again is logged by the one who does",
+  );
+  const what = { kind: object.kind, key: keyOf(object.metadata), keyId: "k-2", keyName: "orders-2" };
+  assert.deepEqual(lines[0]?.fields, { ...what, reason: "forced", nextRotation: "2026-01-25T00:00:00Z" });
+  assert.deepEqual(lines[1]?.fields, { ...what, reason: "first" }, "it is not rotated");
 });
 
 test("without anybody to tell, nothing is missing", async () => {

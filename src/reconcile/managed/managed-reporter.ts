@@ -1,10 +1,12 @@
 import { KeyturnError } from "../../base/errors.ts";
 import { formatInstant } from "../../base/instant.ts";
+import type { LogFields, Logger } from "../../base/logger.ts";
 import { deletionInstant, latestDeletion, rotationInstant } from "../../engine/dates.ts";
 import type { KnownKey, Pending, Policy, Reason, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
-import type { KubeObject, ObjectRef } from "../../kube/objects.ts";
+import { type KubeObject, keyOf, type ObjectRef } from "../../kube/objects.ts";
 import type { SecretAddress } from "../../publish/secret-publisher.ts";
 import type { Happening } from "../../report/event-recorder.ts";
+import type { Outcome } from "../../runtime/workers.ts";
 import { type Audit, writeDown } from "../write-down.ts";
 import { notMoved } from "./consumers.ts";
 
@@ -27,12 +29,22 @@ export interface ManagedReporterOptions {
   readonly events?: { record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> };
   readonly observer?: RotationObserver;
   readonly audit?: Audit;
+  readonly logger?: Logger;
   readonly nowAt: () => number;
 }
 
+/** A key that becomes the active one, and the state before it did. */
+export interface Activation {
+  readonly before: State;
+  readonly key: KnownKey;
+  readonly policy: Policy;
+  /** It was there already, and is taken over. */
+  readonly isAdopted: boolean;
+}
+
 /**
- * Tells people, metrics and the audit log what happened to a managed resource: one event for a rotation, a deletion, a
- * failure, a Secret that was put right. Must not: carry key material, or tell of what has not happened.
+ * Tells people, metrics, the log and the audit log what happened to a managed resource: one event for a rotation, a
+ * deletion, a failure, a Secret that was put right. Must not: carry key material, or tell of what has not happened.
  */
 export class ManagedReporter {
   readonly #options: ManagedReporterOptions;
@@ -54,14 +66,9 @@ export class ManagedReporter {
   }
 
   /** Told before the commit, of the state before it. */
-  async keyActivated(
-    object: KubeObject,
-    what: { readonly before: State; readonly key: KnownKey; readonly policy: Policy; readonly isAdopted: boolean },
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { before, key, policy, isAdopted } = what;
-    const replaced = before.retired.find((one) => one.id === before.active?.id);
-    const cause = isAdopted ? "adopted" : before.active ? (replaced?.cause ?? "found") : "first";
+  async keyActivated(object: KubeObject, what: Activation, signal: AbortSignal): Promise<void> {
+    const { before, key, policy } = what;
+    const { cause, replaced } = historyOf(what);
     const dueAt = before.active ? rotationInstant(policy, before.active, before.postponedUntil) : Infinity;
     const startedAt = before.pending?.since ?? dueAt;
     const isDue = cause === "rotated" && startedAt >= dueAt;
@@ -71,6 +78,25 @@ export class ManagedReporter {
     const happening = activation(cause, key, replaced, deletedAt);
     this.#writeDown(object, { ...stepOf(happening, key), cause });
     await this.#record(object, { ...happening, id: key.id }, signal);
+  }
+
+  /** Logged after the commit: then it is done. */
+  keyCommitted(object: KubeObject, what: Activation, nextRotationAt: number): void {
+    const { id: keyId, name: keyName } = what.key;
+    const { cause } = historyOf(what);
+    const next = Number.isFinite(nextRotationAt) && { nextRotation: formatInstant(nextRotationAt) };
+    this.#options.logger?.info(COMMITTED[cause] ?? "a key was rotated", {
+      ...whatIs(object),
+      keyId,
+      keyName,
+      reason: cause,
+      ...next,
+    });
+  }
+
+  /** Asked of every resource again and again: no word is put together for it. */
+  nothingToDo(key: string, reason: string, outcome: Outcome): void {
+    this.#options.logger?.debug("nothing to do now", { key, reason, outcome });
   }
 
   async keyDeleted(
@@ -95,6 +121,7 @@ export class ManagedReporter {
     const latest = formatInstant(latestDeletion(policy, key));
     const note = `Key ${key.name} (${key.id}) is kept: ${notMoved(heldFor)}. It is deleted ${latest} at the latest.`;
     const happening = { type: "Warning", reason: "ConsumersBehind", action: "Hold", note, id: key.id } as const;
+    this.#options.logger?.warn("a key is kept for a consumer", { ...whatIs(object), keyId: key.id, heldFor });
     this.#writeDown(object, { ...stepOf(happening, key), outcome: "held" });
     await this.#record(object, happening, signal);
   }
@@ -103,6 +130,7 @@ export class ManagedReporter {
   async holdEnded(object: KubeObject, { id, name, heldFor = "" }: RetiredKey, signal: AbortSignal): Promise<void> {
     const note = `Key ${name} (${id}) was kept for as long as maxHold allows and is deleted, though ${notMoved(heldFor)}.`;
     const happening = { type: "Warning", reason: "HoldEnded", action: "Delete", note, id } as const;
+    this.#options.logger?.warn("a key goes though a consumer uses it", { ...whatIs(object), keyId: id, heldFor });
     this.#writeDown(object, stepOf(happening, { id, name }));
     await this.#record(object, happening, signal);
   }
@@ -146,6 +174,12 @@ export class ManagedReporter {
     await this.#record(object, { type: "Warning", reason: code, action: "Reconcile", note, id }, signal);
   }
 
+  /** The same for a problem that nothing is tried again for; those that something is, the one who does logs. */
+  async restsOn(object: KubeObject, problem: unknown, signal: AbortSignal): Promise<void> {
+    this.#options.logger?.warn("something is wrong", { ...whatIs(object), error: problem });
+    await this.failed(object, problem, signal);
+  }
+
   /** Every failure counts, told or not. */
   countFailure(problem: unknown, resource: ObjectRef): void {
     this.#options.observer?.failed(problem instanceof KeyturnError ? problem.code : "ReconcileError", resource);
@@ -158,6 +192,16 @@ export class ManagedReporter {
   async #record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> {
     await this.#options.events?.record(object, happening, signal);
   }
+}
+
+const whatIs = ({ kind, metadata }: KubeObject): LogFields => ({ kind, key: keyOf(metadata) });
+
+function historyOf({ before, isAdopted }: Activation): {
+  readonly cause: ActivationCause;
+  readonly replaced: RetiredKey | undefined;
+} {
+  const replaced = before.retired.find((one) => one.id === before.active?.id);
+  return { cause: isAdopted ? "adopted" : before.active ? (replaced?.cause ?? "found") : "first", replaced };
 }
 
 /** What an event tells, as something that was done. */
@@ -179,6 +223,11 @@ const WORDS: Readonly<Record<ActivationCause, readonly [reason: string, why: str
   found: ["KeyRotated", "found by its marks"],
   ill: ["KeyRotated", "since the one before had not been working for too long"],
   gone: ["KeyRotated", "since the one before was deleted outside"],
+};
+
+const COMMITTED: Partial<Readonly<Record<ActivationCause, string>>> = {
+  first: "a first key was made",
+  adopted: "a key was taken over",
 };
 
 function activation(

@@ -34,10 +34,12 @@ export interface PassResult {
   readonly object: KubeObject;
   readonly secret: SecretContent | undefined;
   /** Why it came to rest. */
-  readonly decision: Decision;
+  readonly decision: Wait;
   readonly hasLooked: boolean;
   /** What the outside says is wrong with the key that is awaited, or with the one in use. */
   readonly complaint: string | undefined;
+  /** What is going on outside, and is no fault. */
+  readonly notices: readonly string[];
   /** The workloads that retired keys are kept for. */
   readonly heldFor: readonly string[];
 }
@@ -47,7 +49,8 @@ const MAX_STEPS = 40;
 /** A rotation that is later than this is one of many that became due while nobody could rotate them. */
 const OVERDUE_MS = 60_000;
 
-type Step = Exclude<Decision, { kind: "wait" }>;
+type Wait = Extract<Decision, { kind: "wait" }>;
+type Step = Exclude<Decision, Wait>;
 
 /**
  * One pass over one resource that is not being deleted: decide, do the one step, look at what came of it, decide again,
@@ -59,11 +62,11 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
     options.signal.throwIfAborted();
     const decision = nextDecision(piece, options);
     if (decision.kind === "wait") {
-      const { object, secret, hasLooked, complaint } = piece;
+      const { object, secret, hasLooked, complaint, notices } = piece;
       const heldFor = [...(piece.observation.consumers?.values() ?? [])].flat();
       const isBounded = Number.isFinite(decision.until);
       const outcome: Outcome = isBounded ? { kind: "recheck", at: decision.until } : { kind: "settled" };
-      return { outcome, object, secret, decision, hasLooked, complaint, heldFor };
+      return { outcome, object, secret, decision, hasLooked, complaint, notices, heldFor };
     }
     options.logger.debug("step", { step: decision.kind });
     await perform(piece, decision);

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../base/properties.fixture.ts";
 import { deletionInstant } from "../../engine/dates.ts";
-import type { Policy, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
+import {
+  type Policy,
+  REASONS,
+  type RetiredCause,
+  type RetiredKey,
+  ROTATION_OUTCOMES,
+  type State,
+} from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import { type StatusNames, stateFields } from "./status-fields.ts";
 
@@ -29,6 +36,8 @@ const known = { id: word, name: word, createdAt: instant };
 const madeFrom = word;
 const sequence = fc.nat();
 const maybe = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(of, { nil: undefined });
+const reason = maybe(fc.constantFrom(...REASONS));
+const outcome = fc.constantFrom(...ROTATION_OUTCOMES);
 const cause = fc.constantFrom<RetiredCause>("rotated", "forced", "compromised", "duplicate", "abandoned", "found");
 
 const state: fc.Arbitrary<State> = record({
@@ -37,7 +46,9 @@ const state: fc.Arbitrary<State> = record({
   externalName: fc.constant(undefined),
   active: maybe(record({ ...known, sequence, madeFrom })),
   sequence,
-  pending: maybe(record({ name: word, sequence, since: instant, id: maybe(word), madeFrom, fulfils: maybe(word) })),
+  pending: maybe(
+    record({ name: word, sequence, since: instant, id: maybe(word), madeFrom, reason, fulfils: maybe(word) }),
+  ),
   retired: fc.array(
     record({
       ...known,
@@ -52,6 +63,7 @@ const state: fc.Arbitrary<State> = record({
   request: fc.constant(undefined),
   fulfilled: maybe(word),
   postponedUntil: maybe(instant),
+  history: fc.array(record({ keyId: word, startedAt: instant, endedAt: instant, reason, outcome }), { maxLength: 10 }),
 });
 
 /** A key's date is that of the policy, or the saved one as long as that says none. */
@@ -85,18 +97,21 @@ for (const each of names) {
       fc.constantFrom(each.id, each.createdAt, each.retiredAt, "name", "overlap", "cause"),
       junk,
     );
+    const past = fc.dictionary(fc.constantFrom("keyId", "reason", "startedAt", "endedAt", "outcome"), junk);
     const status = fc.record(
       {
         atProvider: fc.oneof(junk, entry),
         retiredKeys: fc.array(entry),
         pending: fc.oneof(junk, entry),
         sequence: junk,
+        history: fc.oneof(junk, fc.array(past)),
       },
       { requiredKeys: [] },
     );
     fc.assert(
       fc.property(status, (given) => {
-        const { sequence: count, retired } = readState(stored(given));
+        const { sequence: count, retired, history } = readState(stored(given));
+        for (const { keyId, endedAt } of history) assert.ok(keyId !== "" && Number.isFinite(endedAt));
         assert.ok(Number.isSafeInteger(count) && count >= 0);
         for (const key of retired) assert.ok(key.id !== "" && Number.isFinite(key.deletionAt));
       }),

@@ -3,6 +3,7 @@ import { formatInstant, parseInstant } from "../../base/instant.ts";
 import { deletionInstant } from "../../engine/dates.ts";
 import type { ActiveKey, Pending, Policy, Request, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
+import { historyFields, readHistory, readReason } from "./history-fields.ts";
 import { ANNOTATIONS, FINALIZER, type ManagedKind } from "./managed-kind.ts";
 import { countOf, type Fields, fieldsOf, itemsOf, savedDurationOf, textOf } from "./read-fields.ts";
 
@@ -61,6 +62,7 @@ function readState(object: KubeObject, names: StatusNames, forceAnnotation: stri
     request: readRequest(annotations, forceAnnotation),
     fulfilled: typeof status.lastForced === "string" ? status.lastForced : undefined,
     postponedUntil: parseInstant(status.postponedUntil),
+    history: readHistory(status.history),
   };
 }
 
@@ -86,6 +88,7 @@ function readPending(fields: Fields, names: StatusNames): Pending | undefined {
     since: parseInstant(fields.since) ?? 0,
     id: textOf(fields[names.id]),
     madeFrom: textOf(fields.madeFrom) ?? "",
+    reason: readReason(fields.reason),
     fulfils: typeof fields.fulfils === "string" ? fields.fulfils : undefined,
   };
 }
@@ -126,11 +129,13 @@ function statusOf(state: State, policy: Policy, names: StatusNames): Fields {
       since: formatInstant(pending.since),
       [names.id]: pending.id,
       madeFrom: pending.madeFrom,
+      reason: pending.reason,
       fulfils: pending.fulfils,
     },
     ...(!isInside && list),
     lastForced: state.fulfilled,
     postponedUntil: state.postponedUntil === undefined ? undefined : formatInstant(state.postponedUntil),
+    history: historyFields(state.history),
   };
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceBinding } from "../../api/btp/service-binding.ts";
 import { KeyturnError, never } from "../../base/errors.ts";
+import { formatInstant } from "../../base/instant.ts";
 import { embeddedCluster } from "../../embedded/embedded-cluster.fixture.ts";
 import { Conflict } from "../../kube/errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
@@ -51,6 +52,15 @@ test("what would change nothing is not written, however much time has passed", a
   const { revision } = server.store;
   assert.equal(await writer.write(written, content), written);
   assert.equal(server.store.revision, revision);
+});
+
+test("when the next rotation is stands in the status; without a policy there is none", async () => {
+  const { clock, object, content, writer } = await start();
+  const nextIn = ({ status }: KubeObject): unknown => (status as { readonly nextRotation?: string }).nextRotation;
+  const written = await writer.write(object, content);
+  assert.equal(nextIn(written), formatInstant(clock.now() + 288 * 3_600_000));
+  const spec = kind.readSpec({ ...object, spec: { ...(object.spec as object), rotation: undefined } });
+  assert.equal(nextIn(await writer.write(written, { ...content, spec })), undefined);
 });
 
 test("the same problem again writes nothing; another one does", async () => {

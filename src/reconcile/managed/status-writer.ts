@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
+import { formatInstant } from "../../base/instant.ts";
 import type { State } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { type Condition, mergeConditions, type StoredCondition } from "../../report/conditions.ts";
 import { CONDITION_TYPES, conditionsOf, type Hold } from "./conditions.ts";
 import type { ManagedKind, ManagedSpec } from "./managed-kind.ts";
+import { nextRotation } from "./next-rotation.ts";
 import { fieldsOf, itemsOf } from "./read-fields.ts";
 
 export interface StatusContent {
@@ -14,6 +16,7 @@ export interface StatusContent {
   readonly spec: ManagedSpec | undefined;
   readonly problem?: unknown;
   readonly hold?: Hold | undefined;
+  readonly notices?: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -43,12 +46,17 @@ export class StatusWriter {
     );
   }
 
-  #statusOf(object: KubeObject, { state, spec, problem, hold }: StatusContent): Readonly<Record<string, unknown>> {
+  #statusOf(
+    object: KubeObject,
+    { state, spec, problem, hold, notices = [] }: StatusContent,
+  ): Readonly<Record<string, unknown>> {
     const stored = itemsOf(fieldsOf(object.status).conditions) as unknown[] as StoredCondition[];
     const wanted = conditionsOf({
       state,
       policy: spec?.policy,
+      windows: spec?.windows ?? [],
       warnings: spec?.warnings ?? [],
+      notices,
       problem,
       hold,
       isIneffective: state.postponedUntil !== undefined,
@@ -59,10 +67,14 @@ export class StatusWriter {
       ours: CONDITION_TYPES,
     });
     // Without a policy the dates of retired keys cannot be computed anew: what is there stays.
-    const fields = spec ? this.#kind.statusOf(state, spec.policy) : fieldsOf(object.status);
+    const fields = spec
+      ? { ...this.#kind.statusOf(state, spec.policy), nextRotation: dateOf(nextRotation(state, spec)) }
+      : fieldsOf(object.status);
     return withoutAbsent({ ...fields, conditions });
   }
 }
+
+const dateOf = (at: number): string | undefined => (Number.isFinite(at) ? formatInstant(at) : undefined);
 
 /** A problem stands until the key that it kept from being made is there: half-way there it is not solved yet. */
 function whileMaking(

@@ -152,6 +152,12 @@ export class Workpiece {
     return key?.complaint ?? this.#complaintOfStaying();
   }
 
+  /** What is going on with the key that is awaited and with the one in use. */
+  get notices(): readonly string[] {
+    const { pending, active } = this.state;
+    return [pending?.id, active?.id].flatMap((id) => this.keys.get(id ?? "")?.notice ?? []);
+  }
+
   #complaintOfStaying(): string | undefined {
     const { spec, clock } = this.options;
     const overdueAt = clock.now() - LEAVING_PATIENCE_MS;
@@ -172,7 +178,7 @@ export class Workpiece {
   async write(change: Change): Promise<void> {
     const { statusWriter, spec, signal } = this.options;
     const state = advance(this.state, change);
-    this.object = await statusWriter.write(this.object, { state, spec, signal });
+    this.object = await statusWriter.write(this.object, { state, spec, notices: this.notices, signal });
   }
 
   async patchMetadata(metadata: Readonly<Record<string, unknown>>): Promise<void> {

@@ -1,21 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
 import { backoff, KeyturnError } from "../../base/errors.ts";
-import { NotFound } from "../../kube/errors.ts";
-import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
-import { keyIdOf, type SecretAddress, secretType } from "../../publish/secret-publisher.ts";
-import { annotationsOf, digestsAnnotation, OWN_PREFIX } from "../../restart/annotations.ts";
-import { lastWrittenAt } from "../../restart/managed-fields.ts";
-import type { AppliedSource, SourceId, Use } from "../../restart/model.ts";
-import { type OptIn, readOptIn, type SourceMarks, sourceMarksOf } from "../../restart/opt-in.ts";
-import { type ConsumedSecret, isPodBehind, isUntouched } from "../../restart/pod-behind.ts";
-import { dataOf, digestFor, digestsOf, publishedAtOf, type SourceDigests } from "../../restart/source-digests.ts";
-import { readDigestsText } from "../../restart/template-digests.ts";
+import type { AppliedSource, Halt, SourceId, Use } from "../../restart/model.ts";
+import { type OptIn, readOptIn } from "../../restart/opt-in.ts";
+import { isPodBehind, isUntouched } from "../../restart/pod-behind.ts";
+import { jobType } from "../../restart/workload-kinds.ts";
 import type { ConsumerBehind, Consumers, ConsumersQuestion, ReplacedKey } from "../managed/consumers.ts";
+import { consumedBy, type ReadSecret, readConsumedSecret, saidDigests } from "./consumed-secret.ts";
 import { OwnerWalk } from "./owner-walk.ts";
 import { PodLister, type SecretUser } from "./pod-lister.ts";
-import type { RestartKnowledge, RestartView } from "./restart-knowledge.ts";
+import type { OptedIn, RestartKnowledge, RestartView } from "./restart-knowledge.ts";
 import { describeKey, readWorkloadKey } from "./workload-key.ts";
 
 export interface ConsumersBehindOptions {
@@ -25,20 +20,13 @@ export interface ConsumersBehindOptions {
   readonly knowledge: RestartKnowledge;
 }
 
-/** A Secret that may have held the keys, read live; its values are dropped at once. */
-interface ReadSecret {
-  readonly source: SourceId;
-  /** Undefined: it is not there. */
-  readonly digests: SourceDigests | undefined;
-  readonly marks: SourceMarks;
-  readonly content: Omit<ConsumedSecret, "digest">;
-}
-
 /** A pod that is waited for, whose it is, and what that last rolled out of the Secret. */
 interface Participant {
   /** `Deployment shop/web`. */
   readonly workload: string;
   readonly applied: AppliedSource | undefined;
+  /** Why nothing here makes it move. */
+  readonly why?: string | undefined;
 }
 
 /** Whether the annotations of a pod, or of what made it, say that it takes part. */
@@ -64,26 +52,26 @@ export class ConsumersBehind implements Consumers {
     { secrets, keys }: ConsumersQuestion,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, readonly ConsumerBehind[]>> {
+    const { knowledge } = this.#options;
     const view = this.#view();
-    const found = new Map<string, Map<string, number>>(keys.map(({ id }) => [id, new Map()]));
+    const found = new Map<string, Map<string, ConsumerBehind>>(keys.map(({ id }) => [id, new Map()]));
     const usersIn = new Map<string, readonly SecretUser[]>();
     for (const address of secrets) {
       const { namespace } = address;
-      const secret = await this.#read(address, signal);
+      const secret = await readConsumedSecret({ ...this.#options, reading: knowledge.reading }, address, signal);
       const users = usersIn.get(namespace) ?? (await this.#pods.usersIn(namespace, signal));
       usersIn.set(namespace, users);
       for (const pod of users) {
         const use = pod.uses.find(({ source }) => source === secret.source);
         if (!use || secret.marks.isIgnored) continue;
-        for (const [id, workload] of await this.#behindOf({ pod, use, secret, keys, view }, signal)) {
+        for (const [id, { workload, why }] of await this.#behindOf({ pod, use, secret, keys, view }, signal)) {
           const counted = found.get(id);
-          counted?.set(workload, (counted.get(workload) ?? 0) + 1);
+          const pods = (counted?.get(workload)?.pods ?? 0) + 1;
+          counted?.set(workload, { workload, pods, ...(why !== undefined && { why }) });
         }
       }
     }
-    return new Map(
-      Array.from(found, ([id, counted]) => [id, Array.from(counted, ([workload, pods]) => ({ workload, pods }))]),
-    );
+    return new Map(Array.from(found, ([id, counted]) => [id, [...counted.values()]]));
   }
 
   /** What the caches say of who has opted in must be whole, or somebody would be overlooked. */
@@ -93,30 +81,6 @@ export class ConsumersBehind implements Consumers {
     throw new KeyturnError("ConsumersUnknown", "who still uses a retired key cannot be told yet, so it is kept", {
       retry: backoff,
     });
-  }
-
-  async #read({ namespace, name }: SecretAddress, signal: AbortSignal): Promise<ReadSecret> {
-    const { kube, clock, fingerprinter, knowledge } = this.#options;
-    const source: SourceId = `secret/${name}`;
-    let secret: KubeObject;
-    try {
-      secret = await kube.get(secretType, { namespace, name }, { signal });
-    } catch (error) {
-      if (!(error instanceof NotFound)) throw error;
-      const content = { keyId: undefined, writtenAt: undefined, publishedAt: Infinity };
-      return { source, digests: undefined, marks: { isMatched: false, isIgnored: false }, content };
-    }
-    const { metadata } = secret;
-    return {
-      source,
-      digests: digestsOf({ fingerprinter, namespace, source, data: dataOf(secret) }),
-      marks: sourceMarksOf(annotationsOf(metadata.annotations), knowledge.reading),
-      content: {
-        keyId: keyIdOf(metadata),
-        writtenAt: lastWrittenAt(secret, ["data"]),
-        publishedAt: publishedAtOf(secret, clock.now()),
-      },
-    };
   }
 
   /** The keys that a pod may still use, each with whose pod it is. */
@@ -129,13 +93,10 @@ export class ConsumersBehind implements Consumers {
       readonly view: RestartView;
     },
     signal: AbortSignal,
-  ): Promise<readonly (readonly [id: string, workload: string])[]> {
+  ): Promise<readonly (readonly [id: string, participant: Participant])[]> {
     const { pod, use, secret, keys, view } = what;
-    const content: ConsumedSecret = {
-      ...secret.content,
-      digest: secret.digests && digestFor(secret.digests, use.keys),
-    };
-    const said = this.#digestsOf(pod).get(secret.source);
+    const content = consumedBy(secret, use);
+    const said = saidDigests(pod.annotations, this.#options.knowledge.reading).get(secret.source);
     const consumer = { createdAt: pod.createdAt, digest: said };
     const candidates = keys.filter((key) => isPodBehind(consumer, content, key));
     if (candidates.length === 0) return [];
@@ -146,7 +107,7 @@ export class ConsumersBehind implements Consumers {
     );
     if (!participant) return [];
     const behind = candidates.filter((key) => !isUntouched(participant.applied, content, key));
-    return behind.map(({ id }) => [id, participant.workload]);
+    return behind.map(({ id }) => [id, participant]);
   }
 
   /** Undefined for a pod that nobody waits for. */
@@ -170,8 +131,9 @@ export class ConsumersBehind implements Consumers {
       return isSaidByPod ? { workload, applied: undefined } : undefined;
     }
     if (owner.kind === "unknown") {
-      const workload = `${owner.owner.kind} ${namespace}/${owner.owner.name}`;
-      return isSaidByPod ? { workload, applied: undefined } : undefined;
+      const { kind, name } = owner.owner;
+      const why = kind === jobType.kind ? "it runs to its end" : `a ${kind} is not restarted by Keyturn`;
+      return isSaidByPod ? { workload: `${kind} ${namespace}/${name}`, applied: undefined, why } : undefined;
     }
     const workload = describeKey(owner.key);
     const { kind, name } = readWorkloadKey(owner.key);
@@ -179,12 +141,18 @@ export class ConsumersBehind implements Consumers {
     if (kind === "Pod") return says(optIn) && optIn?.isDelete ? { workload, applied: undefined } : undefined;
     const known = view.optedIn(kind, namespace, name);
     const isIn = isSaidByPod || says(known?.optIn);
-    return isIn ? { workload, applied: known?.state?.sources.get(source) } : undefined;
+    return isIn ? { workload, applied: known?.state?.sources.get(source), why: known && haltWords(known) } : undefined;
   }
+}
 
-  /** What the pod says that it runs on, under whichever prefix. */
-  #digestsOf({ annotations }: SecretUser): ReadonlyMap<SourceId, string> {
-    const prefixes = new Set([OWN_PREFIX, ...this.#options.knowledge.reading.prefixes]);
-    return new Map([...prefixes].flatMap((prefix) => [...readDigestsText(annotations[digestsAnnotation(prefix)])]));
-  }
+const HALTS: Readonly<Record<Halt, string>> = {
+  paused: "it is paused",
+  pastDeadline: "its rollout is stuck",
+  waitsForDeletion: "its pods wait for somebody to delete them",
+};
+
+/** Why a workload that takes part does not come to move by itself. */
+function haltWords({ stopped, rollout }: OptedIn): string | undefined {
+  if (stopped !== undefined) return "its restarts are stopped";
+  return rollout?.halt && HALTS[rollout.halt];
 }

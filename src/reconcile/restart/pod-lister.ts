@@ -12,6 +12,8 @@ import { SharedReads } from "./shared-reads.ts";
 export interface SecretUser {
   readonly metadata: Pick<ObjectMeta, "namespace" | "name" | "ownerReferences">;
   readonly annotations: Annotations;
+  /** It is on its way out. */
+  readonly isLeaving: boolean;
   /** Not a number where it is not said. */
   readonly createdAt: number;
   /** Of Secrets alone, and not only to pull images. */
@@ -63,11 +65,12 @@ function userOf(pod: KubeObject): readonly SecretUser[] {
   if (phase === "Succeeded" || phase === "Failed") return [];
   const uses = usesOf(templateOfPod(pod).spec).filter((use) => use.source.startsWith("secret/") && !use.isPullOnly);
   if (uses.length === 0) return [];
-  const { namespace, name, ownerReferences, annotations, creationTimestamp } = pod.metadata;
+  const { namespace, name, ownerReferences, annotations, creationTimestamp, deletionTimestamp } = pod.metadata;
   return [
     {
       metadata: { name, ...(namespace !== undefined && { namespace }), ...(ownerReferences && { ownerReferences }) },
       annotations: annotationsOf(annotations),
+      isLeaving: deletionTimestamp !== undefined,
       createdAt: parseInstant(creationTimestamp) ?? Number.NaN,
       uses,
     },

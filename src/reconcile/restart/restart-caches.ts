@@ -2,10 +2,11 @@ import { type KubeObject, keyOf, type ObjectMeta } from "../../kube/objects.ts";
 import type { Entry, ResourceCache } from "../../kube/resource-cache.ts";
 import type { SourceId } from "../../restart/model.ts";
 import type { SourceMarks } from "../../restart/opt-in.ts";
+import { secretSource } from "../../restart/restart-mark.ts";
 import { partsOf } from "../../restart/source-id.ts";
 import { kindOf, podType, replicaSetType, type WorkloadKind } from "../../restart/workload-kinds.ts";
 import type { OptedIn, RestartView } from "./restart-knowledge.ts";
-import { type BareRecord, EVERYWHERE, type PodStatusRecord } from "./restart-sources.ts";
+import { type BareRecord, EVERYWHERE, type NamespaceRecord, type PodStatusRecord } from "./restart-sources.ts";
 import { readWorkloadKey, workloadKey } from "./workload-key.ts";
 import { sourcesOf, type WorkloadReader, type WorkloadRecord } from "./workload-record.ts";
 
@@ -16,7 +17,7 @@ export interface RestartCachesOptions {
   readonly secrets: ResourceCache<SourceMarks>;
   readonly configMaps: ResourceCache<SourceMarks>;
   readonly podStatuses: ResourceCache<PodStatusRecord>;
-  readonly namespaces: ResourceCache<number>;
+  readonly namespaces: ResourceCache<NamespaceRecord>;
   readonly reader: WorkloadReader;
   readonly isFresh: () => boolean;
 }
@@ -110,6 +111,11 @@ export class RestartCaches implements RestartView {
     return users;
   }
 
+  markedFor(namespace: string, secret: string): readonly string[] {
+    const users = this.usersOf(namespace, secretSource(secret));
+    return users.filter((key) => this.record(key)?.optIn.markedFor?.includes(secret));
+  }
+
   /** What is known of a Secret or ConfigMap; undefined: it is not there. */
   source(namespace: string, source: SourceId): Entry<SourceMarks> | undefined {
     const { cache, name } = this.#sourceCache(source);
@@ -150,7 +156,12 @@ export class RestartCaches implements RestartView {
 
   /** The namespace's own cap on rollouts. */
   capOf(namespace: string): number | undefined {
-    return this.#caches.namespaces.get(namespace);
+    return this.#caches.namespaces.get(namespace)?.cap;
+  }
+
+  /** A Namespace that says something of restarts. */
+  namespace(name: string): Entry<NamespaceRecord> | undefined {
+    return this.#caches.namespaces.entry(name);
   }
 
   noteWrite(key: string, { metadata }: KubeObject): void {

@@ -1,11 +1,12 @@
+import type { Logger } from "../../base/logger.ts";
 import type { Delta, ResourceCache } from "../../kube/resource-cache.ts";
 import { EventRecorder } from "../../report/event-recorder.ts";
 import type { SourceKind } from "../../restart/model.ts";
 import type { SourceMarks } from "../../restart/opt-in.ts";
 import { podStatusType, workloadKinds } from "../../restart/workload-kinds.ts";
 import type { Controller, ControllerContext, Source, Watch } from "../../runtime/controller.ts";
-import type { Reconcile } from "../../runtime/workers.ts";
-import { type ClusterIdentity, onceIdentified } from "../cluster-identity.ts";
+import type { Outcome, Reconcile } from "../../runtime/workers.ts";
+import { type ClusterIdentity, FINGERPRINT_KEY_NAME, onceIdentified } from "../cluster-identity.ts";
 import type { ControllerSettings } from "../controller-settings.ts";
 import { BareReplicaSets } from "./bare-replica-sets.ts";
 import { BareWorkloads } from "./bare-workloads.ts";
@@ -17,7 +18,14 @@ import { RestartCaches } from "./restart-caches.ts";
 import { RestartMemory } from "./restart-memory.ts";
 import { RestartReconciler } from "./restart-reconcile.ts";
 import { RestartReporter } from "./restart-reporter.ts";
-import { type BareRecord, createRestartSources, type PodStatusRecord, type RestartSources } from "./restart-sources.ts";
+import {
+  type BareRecord,
+  createRestartSources,
+  type NamespaceRecord,
+  namespaceType,
+  type PodStatusRecord,
+  type RestartSources,
+} from "./restart-sources.ts";
 import { RestartWriter } from "./restart-writer.ts";
 import { Slots } from "./slots.ts";
 import { SourceReader, type SourceReaderOptions } from "./source-reader.ts";
@@ -51,7 +59,7 @@ export function createRestartController(settings: ControllerSettings): Controlle
   const sources = createRestartSources(settings.restart);
   settings.knowledge?.watches([...sources.workloads.values()]);
   let parts: Parts | undefined;
-  const watches = createWatches(sources, () => parts);
+  const watches = createWatches(sources, `${settings.namespace}/${FINGERPRINT_KEY_NAME}`, () => parts);
   return {
     name: RESTART,
     watches: [
@@ -93,10 +101,10 @@ interface Watches {
   readonly secrets: Watch<SourceMarks>;
   readonly configMaps: Watch<SourceMarks>;
   readonly podStatuses: Watch<PodStatusRecord>;
-  readonly namespaces: Watch<number>;
+  readonly namespaces: Watch<NamespaceRecord>;
 }
 
-function createWatches(sources: RestartSources, parts: () => Parts | undefined): Watches {
+function createWatches(sources: RestartSources, ownKey: string, parts: () => Parts | undefined): Watches {
   const own =
     (kind: string) =>
     ({ key }: Delta<unknown>): readonly string[] => [`${kind}/${key}`];
@@ -106,7 +114,7 @@ function createWatches(sources: RestartSources, parts: () => Parts | undefined):
     ),
     replicaSets: { source: sources.replicaSets, keysOf: own("ReplicaSet") },
     pods: { source: sources.pods, keysOf: own("Pod") },
-    secrets: usedWatch("secret", sources.secrets, parts),
+    secrets: guardedWatch(usedWatch("secret", sources.secrets, parts), ownKey),
     configMaps: usedWatch("configmap", sources.configMaps, parts),
     podStatuses: {
       source: sources.podStatuses,
@@ -114,9 +122,16 @@ function createWatches(sources: RestartSources, parts: () => Parts | undefined):
       keysOf: (delta) => parts()?.podStatuses?.keysOf(delta) ?? [`${podStatusType.kind}/${delta.key}`],
     },
     // A cap that was lifted lets those begin that wait.
-    namespaces: { source: sources.namespaces, keysOf: () => parts()?.slots.admitted() ?? [] },
+    namespaces: {
+      source: sources.namespaces,
+      keysOf: (delta) => [...mistakenIn(delta), ...(parts()?.slots.admitted() ?? [])],
+    },
   };
 }
+
+/** A Namespace that says what cannot be understood: people are told. */
+const mistakenIn = (delta: Delta<NamespaceRecord>): readonly string[] =>
+  delta.type !== "deleted" && delta.entry.record.problems.length > 0 ? [`${namespaceType.kind}/${delta.key}`] : [];
 
 const workloadWatch = (
   kind: string,
@@ -131,7 +146,11 @@ const workloadWatch = (
 
 /** By the status alone, and by what we write down ourselves, nobody asks for anything. */
 const isOtherWish = (old: WorkloadRecord, now: WorkloadRecord): boolean =>
-  old.optIn !== now.optIn || old.pace !== now.pace || old.uses !== now.uses || old.stopped !== now.stopped;
+  old.optIn !== now.optIn ||
+  old.pace !== now.pace ||
+  old.uses !== now.uses ||
+  old.stopped !== now.stopped ||
+  old.again !== now.again;
 
 const isEndOfRollout = (delta: Delta<WorkloadRecord>): boolean =>
   delta.type !== "added" && isRolling(delta.old.record) && (delta.type === "deleted" || !isRolling(delta.entry.record));
@@ -147,6 +166,35 @@ const usedWatch = (
     return parts()?.caches.usersOf(key.slice(0, slash), `${kind}/${key.slice(slash + 1)}`) ?? [];
   },
 });
+
+/** Kind of the key under which the Secret with the key of the digests is written again. */
+const LOST_KEY = "LostKey";
+
+/** Without that Secret, the next start would have another key, under which nothing that is known can be compared. */
+const guardedWatch = ({ source, keysOf }: Watch<SourceMarks>, ownKey: string): Watch<SourceMarks> => ({
+  source,
+  keysOf: (delta) => (delta.key === ownKey && delta.type === "deleted" ? [`${LOST_KEY}/${ownKey}`] : keysOf(delta)),
+});
+
+function tellOfNamespace(name: string, caches: RestartCaches, reporter: RestartReporter, signal: AbortSignal): Outcome {
+  const entry = caches.namespace(name);
+  if (entry) {
+    const { uid, resourceVersion, record } = entry;
+    const subject = { type: namespaceType, metadata: { name, uid, resourceVersion } };
+    reporter.invalidAnnotation(subject, record.problems, signal);
+  }
+  return { kind: "settled", isOver: true };
+}
+
+async function restoreKey(
+  { restoreKey: restore }: ClusterIdentity,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const isRestored = await restore(signal);
+  if (isRestored) logger.warn("the Secret with the key of the digests was deleted, and is written again");
+  return { kind: "settled", isOver: true };
+}
 
 function cachesOf(watches: Watches, reader: WorkloadReader, { cacheOf, isFresh }: ControllerContext): RestartCaches {
   const workloads = new Map<string, ResourceCache<WorkloadRecord>>();
@@ -171,14 +219,15 @@ interface Assembly {
   readonly parts: Parts;
 }
 
-function assemble({ settings, sources, context, parts }: Assembly, { fingerprinter }: ClusterIdentity): Reconcile {
+function assemble({ settings, sources, context, parts }: Assembly, identity: ClusterIdentity): Reconcile {
+  const { fingerprinter } = identity;
   const { kube, clock, logger, enqueue } = context;
   const { caches, slots, memory } = parts;
   const { reader, counter } = sources;
   const { instance, restart, restartMetrics: metrics } = settings;
   const audit = settings.audit && { trail: settings.audit, controller: RESTART };
   const events = new EventRecorder({ kube, clock, logger, reporter: { controller: RESTART, instance } });
-  const reporter = new RestartReporter({ events, metrics, audit, clock });
+  const reporter = new RestartReporter({ events, metrics, audit, logger, clock });
   const writer = new RestartWriter(kube, caches);
   const owners = new OwnerWalk(kube);
   const bare = new BareWorkloads({ kube, caches, reader });
@@ -212,6 +261,10 @@ function assemble({ settings, sources, context, parts }: Assembly, { fingerprint
   const isNewsTo: SourceStates["isNewsTo"] = (record, status) => states.isNewsTo(record, status);
   const podStatuses = new PodStatuses({ kube, caches, owners, reader, reporter, enqueue, isNewsTo });
   parts.podStatuses = podStatuses;
-  return (key, signal) =>
-    key.startsWith(`${podStatusType.kind}/`) ? podStatuses.reconcile(key, signal) : reconciler.reconcile(key, signal);
+  return async (key, signal) => {
+    const { kind, namespace } = readWorkloadKey(key);
+    if (kind === LOST_KEY) return restoreKey(identity, logger, signal);
+    if (kind === namespaceType.kind) return tellOfNamespace(namespace, caches, reporter, signal);
+    return kind === podStatusType.kind ? podStatuses.reconcile(key, signal) : reconciler.reconcile(key, signal);
+  };
 }

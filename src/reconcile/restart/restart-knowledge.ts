@@ -1,4 +1,4 @@
-import type { RestartState } from "../../restart/model.ts";
+import type { RestartState, Rollout } from "../../restart/model.ts";
 import type { OptIn } from "../../restart/opt-in.ts";
 import type { Source } from "../../runtime/controller.ts";
 
@@ -7,12 +7,17 @@ export interface OptedIn {
   readonly optIn: OptIn;
   /** What was last rolled out of its sources; undefined: nothing is known of this very object. */
   readonly state: RestartState | undefined;
+  /** The breaker's words, or somebody's. */
+  readonly stopped?: string | undefined;
+  readonly rollout?: Rollout;
 }
 
 /** What the restart controller has in its caches that others need; it may be behind by as much as a watch is. */
 export interface RestartView {
   /** By the name of the kind, such as `Deployment`; undefined for one that has not opted in, or is not there. */
   optedIn(kind: string, namespace: string, name: string): OptedIn | undefined;
+  /** The keys of the workloads that bear a mark for this Secret; see `RESTART_FOR_ANNOTATION`. */
+  markedFor(namespace: string, secret: string): readonly string[];
   /** Every watch of workloads is complete, and has heard from the server lately. */
   isFresh(): boolean;
 }

@@ -1,8 +1,12 @@
 import type { RestartWait } from "../../report/restart-metrics.ts";
+import type { AppliedSource, SourceId } from "../../restart/model.ts";
+
+type Applied = ReadonlyMap<SourceId, AppliedSource>;
 
 /** What this process remembers of workloads; losing it costs a little more waiting and a second event, nothing else. */
 export class RestartMemory {
   readonly #changes = new Map<string, { readonly uid: string; readonly seenAt: number }>();
+  readonly #own = new Map<string, { readonly uid: string; readonly sources: Applied }>();
   readonly #waits = new Map<string, RestartWait>();
   /** By UID, so that a workload whose state is reverted again and again is still counted. */
   readonly #restarts = new Map<string, readonly number[]>();
@@ -25,6 +29,22 @@ export class RestartMemory {
     let count = 0;
     for (const one of this.#waits.values()) if (one === reason) count++;
     return count;
+  }
+
+  /** What a workload was known to run on when its state was last under our own key, or as good as that. */
+  own(key: string, uid: string): Applied | undefined {
+    const own = this.#own.get(key);
+    return own?.uid === uid ? own.sources : undefined;
+  }
+
+  noteOwn(key: string, uid: string, sources: Applied): void {
+    this.#own.set(key, { uid, sources });
+  }
+
+  /** The workload no longer takes part. */
+  forget(key: string): void {
+    this.settle(key);
+    this.#own.delete(key);
   }
 
   /** Nothing is to be rolled out any more. */

@@ -2,9 +2,13 @@ import type { Clock } from "../../base/clock.ts";
 import { backoff, InvalidValue, KeyturnError, messageOf } from "../../base/errors.ts";
 import { isOpen, nextOpening } from "../../engine/windows.ts";
 import { BadRequest, Conflict, Forbidden, Invalid, NotFound } from "../../kube/errors.ts";
+import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
+import { STOPPED_ANNOTATION } from "../../restart/annotations.ts";
 import { decideRestart } from "../../restart/decide-restart.ts";
+import { isForeign, ownKnowledge } from "../../restart/foreign-state.ts";
 import type { RestartDecision, SourceId, SourceState } from "../../restart/model.ts";
+import { rollWords } from "../../restart/roll-words.ts";
 import { kindOf, podType } from "../../restart/workload-kinds.ts";
 import type { Outcome } from "../../runtime/workers.ts";
 import { restartBarePod } from "./bare-pods.ts";
@@ -20,7 +24,7 @@ import type { ReadMark } from "./shared-reads.ts";
 import type { Slots } from "./slots.ts";
 import type { SourceStates } from "./source-states.ts";
 import { readWorkloadKey } from "./workload-key.ts";
-import type { WorkloadReader } from "./workload-record.ts";
+import type { WorkloadReader, WorkloadRecord } from "./workload-record.ts";
 
 export interface RestartReconcilerOptions {
   readonly kube: Kube;
@@ -113,7 +117,7 @@ export class RestartReconciler {
   }
 
   async #actLive(workload: Workload, takenAt: ReadMark, signal: AbortSignal): Promise<Outcome> {
-    const { states, slots, leftPods } = this.#options;
+    const { states, slots, leftPods, reporter } = this.#options;
     const { key } = workload;
     const sources = await states.live(workload, takenAt, signal);
     const hasSlot = !needsSlot(workload) || slots.take(key);
@@ -123,6 +127,7 @@ export class RestartReconciler {
       const isReverted = isSuspect && (await leftPods.areThere(workload, signal));
       const decision = isReverted ? this.#decide(workload, sources, hasSlot, isReverted) : usual;
       if (decision.kind === "settled" || decision.kind === "wait") return await this.#rest(workload, decision, signal);
+      if (isForeign(workload.record.state, sources)) reporter.otherKey(key);
       return await this.#act(workload, decision, signal);
     } finally {
       slots.putBack(key);
@@ -139,15 +144,18 @@ export class RestartReconciler {
     const { uid = "" } = metadata;
     const now = clock.now();
     const { pace, windows } = record.pace;
+    const own = ownKnowledge(memory.own(key, uid), record.state, sources);
+    if (own) memory.noteOwn(key, uid, own);
     return decideRestart({
       state: record.state,
-      sources,
+      sources: withAgain(sources, record),
       templateDigests: record.templateDigests,
       templateRestartedAt: record.templateRestartedAt,
       pace,
       now,
       changeSeenAt: memory.changeSeenAt(key, uid),
       ownRestartedAt: memory.restartsOf(uid),
+      own,
       window: { isOpen: isOpen(windows, now), opensAt: nextOpening(windows, now) },
       isStopped: record.stopped !== undefined,
       hasSlot,
@@ -160,16 +168,22 @@ export class RestartReconciler {
     decision: Extract<RestartDecision, { readonly kind: "settled" | "wait" }>,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { clock, memory, slots, replicaSets } = this.#options;
-    const { key, metadata, kind } = workload;
+    const { clock, memory, slots, replicaSets, reporter } = this.#options;
+    const { key, metadata, kind, record } = workload;
+    reporter.nothingToDo(key, decision.reason);
     if (decision.kind === "settled") {
       if (decision.reason === "Reverted") this.#giveUp(workload, signal);
+      // The breaker has told of its own mark; of one that came back with an old revision nobody has.
+      if (decision.reason === "Stopped" && record.state?.isStopped !== true)
+        reporter.heldBack(subjectOf(workload), signal);
       memory.settle(key);
       slots.stopWaiting(key);
       return kind?.rolls === "byDeletingPods" ? replicaSets.replace(workload, signal) : SETTLED;
     }
+    if (decision.reason === "OtherOperator") reporter.otherOperator(subjectOf(workload), signal);
     const now = clock.now();
-    memory.noteChange(key, metadata.uid ?? "", now);
+    if (decision.reason === "OtherOperator" && decision.changed.length === 0) memory.settle(key);
+    else memory.noteChange(key, metadata.uid ?? "", now);
     memory.noteWait(key, decision.reason);
     if (decision.reason === "NoSlot") slots.wait(key);
     else slots.stopWaiting(key);
@@ -194,6 +208,7 @@ export class RestartReconciler {
     } else {
       await writer.note({ state: decision.state }, workload, signal);
       if (decision.isRelease) memory.forgetRestarts(uid);
+      else memory.noteOwn(key, uid, decision.state.sources);
     }
     memory.settle(key);
     slots.stopWaiting(key);
@@ -209,18 +224,20 @@ export class RestartReconciler {
     const { key, kind, metadata } = workload;
     const { changed, state } = decision;
     const restartedAt = clock.now();
+    let written: KubeObject | undefined;
     if (!kind) {
       const isDeleted = await restartBarePod(workload, changed, this.#options, signal);
       if (!isDeleted) return SETTLED;
     } else {
-      await writer.roll(workload, decision, signal);
+      written = await writer.roll(workload, decision, signal);
+      memory.noteOwn(key, metadata.uid ?? "", state.sources);
       if (needsSlot(workload)) slots.begin(key, kind.rolls === "byDeletingPods");
     }
     memory.settle(key);
     slots.stopWaiting(key);
     memory.noteRestart(metadata.uid ?? "", restartedAt);
     const id = `${state.restartedAt.at(-1) ?? restartedAt}`;
-    reporter.restarted(subjectOf(workload), { changed, how: HOW[kind?.rolls ?? "pod"], id }, signal);
+    reporter.restarted(subjectOf(workload), { changed, ...rollWords(kind, written), id }, signal);
     return SETTLED;
   }
 
@@ -244,7 +261,7 @@ export class RestartReconciler {
 
   #forget(key: string): Outcome {
     const { memory, slots, bare } = this.#options;
-    memory.settle(key);
+    memory.forget(key);
     slots.stopWaiting(key);
     if (isBare(key)) {
       bare.forget(key);
@@ -262,12 +279,11 @@ export class RestartReconciler {
   }
 }
 
-const HOW: Readonly<Record<"byItself" | "byDeletingPods" | "never" | "pod", string>> = {
-  byItself: "A rolling restart has begun",
-  byDeletingPods: "Its pods are replaced one by one",
-  never: "The next Jobs will run on it; none was started",
-  pod: "The pod was deleted",
-};
+/** Who marked the workload may know of pods that nothing else tells of. */
+function withAgain(sources: ReadonlyMap<SourceId, SourceState>, { again }: WorkloadRecord): typeof sources {
+  if (!again) return sources;
+  return new Map(Array.from(sources, ([source, state]) => [source, { ...state, againAt: again.get(source) }]));
+}
 
 const isBare = (key: string): boolean => key.startsWith("ReplicaSet/") || key.startsWith("Pod/");
 
@@ -280,5 +296,5 @@ const needsSlot = ({ kind, record }: Workload): boolean =>
 const subjectOf = ({ kind, metadata }: Workload): Subject => ({ type: kind?.type ?? podType, metadata });
 
 const stopWords = (restarts: number, perHour: number): string =>
-  `Stopped after ${restarts} restarts within an hour (at most ${perHour}): something keeps changing what this workload uses. ` +
-  "Remove this annotation to let restarts go on.";
+  `Stopped after ${restarts} ${restarts === 1 ? "restart" : "restarts"} within an hour (at most ${perHour}): something keeps changing what this workload uses. ` +
+  `Remove the annotation ${STOPPED_ANNOTATION} to let restarts go on.`;

@@ -1,14 +1,18 @@
 import { type Clock, delay } from "../../base/clock.ts";
-import { apiVersionOf, type KubeObject, type ObjectMeta, type ResourceType } from "../../kube/objects.ts";
+import type { Logger } from "../../base/logger.ts";
+import { apiVersionOf, type KubeObject, keyOf, type ObjectMeta, type ResourceType } from "../../kube/objects.ts";
 import type { Happening } from "../../report/event-recorder.ts";
 import type { RestartMetrics } from "../../report/restart-metrics.ts";
+import { STOPPED_ANNOTATION } from "../../restart/annotations.ts";
 import type { SourceId } from "../../restart/model.ts";
+import type { RollWords } from "../../restart/roll-words.ts";
 import { type Audit, writeDown } from "../write-down.ts";
 
 export interface RestartReporterOptions {
   readonly events: { record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> };
   readonly metrics?: RestartMetrics | undefined;
   readonly audit?: Audit | undefined;
+  readonly logger: Logger;
   readonly clock: Clock;
 }
 
@@ -18,6 +22,7 @@ export interface Subject {
   readonly metadata: ObjectMeta;
 }
 
+const REFUSED = "RestartRefused";
 /** How many tellings are remembered; what was forgotten is told to the server, which knows it. */
 const MOST_TOLD = 10_000;
 
@@ -30,8 +35,8 @@ const STILL_MS = 100;
 const LONGEST_HOLD_MS = 5000;
 
 /**
- * Tells people, metrics and the audit log what became of workloads. What lasts is told once, not at every look; nobody waits for an event
- * to be written. Must not: carry anything of a source but its name.
+ * Tells people, metrics, the log and the audit log what became of workloads. What lasts is told once, not at every look;
+ * nobody waits for an event to be written. Must not: carry anything of a source but its name.
  */
 export class RestartReporter {
   readonly #options: RestartReporterOptions;
@@ -46,18 +51,31 @@ export class RestartReporter {
 
   restarted(
     subject: Subject,
-    what: { readonly changed: readonly SourceId[]; readonly how: string; readonly id: string },
+    what: RollWords & { readonly changed: readonly SourceId[]; readonly id: string },
     signal: AbortSignal,
   ): void {
-    const { changed, how, id } = what;
+    const { changed, how, beside, id } = what;
     this.#options.metrics?.restarted(subject.type.kind);
-    const note = `${how}, because this has changed: ${sorted(changed)}.`;
+    const note = `${how}, because this has changed: ${sorted(changed)}.${beside === undefined ? "" : ` ${beside}`}`;
     this.#record(subject, { type: "Normal", reason: "Restarted", action: "Restart", note, id }, signal);
+  }
+
+  /** Asked of every workload again and again: no word is put together for it. */
+  nothingToDo(key: string, reason: string): void {
+    this.#options.logger.debug("nothing to do now", { key, reason });
   }
 
   stopped(subject: Subject, words: string, id: string, signal: AbortSignal): void {
     const what = { type: "Warning", reason: "RestartsStopped", action: "Stop", note: words, id } as const;
     this.#record(subject, what, signal);
+  }
+
+  /** By a mark that the breaker has not set on this very object: a person did, or an undone rollout brought it back. */
+  heldBack(subject: Subject, signal: AbortSignal): void {
+    const note =
+      `Something that this workload uses has changed, and the annotation ${STOPPED_ANNOTATION} holds its restart back. ` +
+      "Somebody has set it, or an undone rollout brought it back; remove it to let restarts go on.";
+    this.#once(subject, "RestartsStopped", { action: "Stop", note, id: "held back" }, signal);
   }
 
   /** The pod was asked to be restarted, and nobody would make it again. */
@@ -92,10 +110,29 @@ export class RestartReporter {
     this.#once(subject, "RestartReverted", { action: "Restart", note, id }, signal);
   }
 
+  /** It is left to whoever has written it: two that write over each other would help nobody. */
+  otherOperator(subject: Subject, signal: AbortSignal): void {
+    const note =
+      "Another operator, with another key of digests, restarts this workload too; this one leaves it alone, and takes over " +
+      "a change that the other has not rolled out within ten minutes. Run one of them, or both with the same --lease-namespace.";
+    this.#once(subject, "OtherOperator", { action: "Restart", note, id: "other operator" }, signal);
+  }
+
+  /** Said once: where the key was lost, it concerns every workload. */
+  otherKey(key: string): void {
+    if (!this.#isNews("other key")) return;
+    this.#options.logger.warn("workloads bear digests under another key than this operator's", {
+      key,
+      note:
+        "The Secret keyturn-fingerprint-key was lost, or another operator has one elsewhere (--lease-namespace). " +
+        "What is in the version that was known is taken over; what was written since is restarted, once.",
+    });
+  }
+
   /** The server, or an admission policy, does not want the write. */
   refused(subject: Subject, why: string, signal: AbortSignal): void {
     const note = `The restart was refused: ${why}`;
-    this.#once(subject, "RestartRefused", { action: "Restart", note, id: note }, signal);
+    this.#once(subject, REFUSED, { action: "Restart", note, id: note }, signal);
   }
 
   #once(subject: Subject, reason: string, what: Pick<Happening, "action" | "note" | "id">, signal: AbortSignal): void {
@@ -115,11 +152,20 @@ export class RestartReporter {
 
   #record({ type, metadata }: Subject, happening: Happening, signal: AbortSignal): void {
     const object: KubeObject = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+    this.#log(object, happening);
     const outcome = happening.type === "Normal" ? "done" : "refused";
     writeDown(this.#options.audit, object, { action: happening.reason, outcome, note: happening.note });
     this.#askedAt = this.#options.clock.monotonic();
     this.#toTell.push(() => this.#options.events.record(object, happening, signal));
     if (this.#telling < TOLD_AT_A_TIME) void this.#tell();
+  }
+
+  #log({ kind, metadata }: KubeObject, { type, reason, note }: Happening): void {
+    const { logger } = this.#options;
+    const fields = { kind, key: keyOf(metadata), note };
+    if (type === "Normal") logger.info("restarted", fields);
+    // What was refused is tried again, and logged by the one who does.
+    else if (reason !== REFUSED) logger.warn("a restart is not as it should be", { ...fields, reason });
   }
 
   /** Events are recorded without throwing. */

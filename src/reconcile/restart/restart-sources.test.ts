@@ -126,14 +126,15 @@ test("of the metadata of those, what anything is read from, and whose the state 
   assert.equal(without?.metadata.managedFields, undefined, "without a state there is nothing to be whose");
 });
 
-test("only Namespaces with a cap of their own are kept", () => {
+test("only Namespaces with a cap of their own are kept, or with one that cannot be read", () => {
   const namespace = (annotations: Record<string, string>): KubeObject => ({
     apiVersion: "v1",
     kind: "Namespace",
     metadata: { name: "shop", annotations },
   });
-  const cap = (text: string): number | undefined =>
-    sources.namespaces.record(namespace({ "keyturn.dev/restart-max-rollouts": text }));
+  const read = (text: string) => sources.namespaces.record(namespace({ "keyturn.dev/restart-max-rollouts": text }));
+  const cap = (text: string): number | undefined => read(text)?.cap;
   assert.equal(sources.namespaces.record(namespace({})), undefined);
   assert.deepEqual([cap("3"), cap("0"), cap("many"), cap("-1")], [3, 0, undefined, undefined]);
+  assert.deepEqual([read("3")?.problems.length, read("many")?.problems.length], [0, 1]);
 });

@@ -49,7 +49,7 @@ export interface RestartSources {
   readonly configMaps: Source<SourceMarks>;
   readonly podStatuses: Source<PodStatusRecord>;
   /** The caps of those Namespaces that have one of their own. */
-  readonly namespaces: Source<number>;
+  readonly namespaces: Source<NamespaceRecord>;
 }
 
 export const namespaceType: ResourceType = {
@@ -59,6 +59,13 @@ export const namespaceType: ResourceType = {
   kind: "Namespace",
   namespaced: false,
 };
+
+/** What a Namespace says of the restarts in it. */
+export interface NamespaceRecord {
+  /** Undefined: it cannot be read, and what holds elsewhere holds here. */
+  readonly cap: number | undefined;
+  readonly problems: readonly string[];
+}
 
 /** Under this value of an index stands everything that is in it. */
 export const EVERYWHERE = "*";
@@ -96,8 +103,9 @@ export function createRestartSources(settings: RestartSettings): RestartSources 
       type: namespaceType,
       metadataOnly: true,
       record: ({ metadata }) => {
-        const { cap } = readRolloutCap(annotationsOf(metadata.annotations), NO_CAP_OF_ITS_OWN);
-        return cap === NO_CAP_OF_ITS_OWN ? undefined : cap;
+        const { cap, problems } = readRolloutCap(annotationsOf(metadata.annotations), NO_CAP_OF_ITS_OWN);
+        if (cap !== NO_CAP_OF_ITS_OWN) return { cap, problems };
+        return problems.length === 0 ? undefined : { cap: undefined, problems };
       },
     },
   };

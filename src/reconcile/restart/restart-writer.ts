@@ -19,16 +19,16 @@ export class RestartWriter {
     this.#caches = caches;
   }
 
-  /** The state and the pod template, in one write. */
+  /** The state and the pod template, in one write; the workload as it is then. */
   async roll(
     workload: Workload,
     { state, publishedAt }: { readonly state: RestartState; readonly publishedAt: number },
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<KubeObject> {
     const { kind, metadata, record } = workload;
     if (!kind) throw new TypeError(`${workload.key} has no pod template`);
-    const body = rollPatch({ kind, workload: metadata, prefix: record.optIn.prefix, state, publishedAt });
-    await this.#apply(workload, body, ROLL_MANAGER, signal);
+    const body = rollPatch({ kind, workload: metadata, optIn: record.optIn, state, publishedAt });
+    return this.#apply(workload, body, ROLL_MANAGER, signal);
   }
 
   /** The state alone; the pod template stays as it is. `words` are the breaker's, where it has just stopped it. */
@@ -48,7 +48,7 @@ export class RestartWriter {
     body: Fields,
     fieldManager: string,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<KubeObject> {
     const { namespace = "", name } = metadata;
     const type = kind?.type ?? podType;
     const written: KubeObject = await this.#kube.patch(
@@ -58,5 +58,6 @@ export class RestartWriter {
       { fieldManager, signal },
     );
     this.#caches.noteWrite(key, written);
+    return written;
   }
 }

@@ -3,6 +3,7 @@ import {
   type Annotations,
   annotationsOf,
   digestsAnnotation,
+  RESTART_AGAIN_ANNOTATION,
   restartedAtAnnotation,
   STATE_ANNOTATION,
   STOPPED_ANNOTATION,
@@ -11,6 +12,7 @@ import type { RestartState, Rollout, SourceId, Use } from "../../restart/model.t
 import { type OptIn, readOptIn } from "../../restart/opt-in.ts";
 import { type PaceSettings, readPace } from "../../restart/pace.ts";
 import { usesOf } from "../../restart/pod-uses.ts";
+import { readMark, secretSource } from "../../restart/restart-mark.ts";
 import { readState } from "../../restart/restart-state.ts";
 import { rolloutOf } from "../../restart/rollout.ts";
 import { type PodTemplate, templateOfPod, type WorkloadKind } from "../../restart/workload-kinds.ts";
@@ -27,6 +29,8 @@ export interface WorkloadRecord {
   readonly problems: readonly string[];
   readonly uses: readonly Use[];
   readonly state: RestartState | undefined;
+  /** What it is to be restarted for once more, and from when on; absent: nothing. */
+  readonly again?: ReadonlyMap<SourceId, number>;
   /** Text of the breaker's mark. */
   readonly stopped: string | undefined;
   /** `<prefix>/digests` of the pod template. */
@@ -46,6 +50,7 @@ interface Wish {
   readonly problems: readonly string[];
 }
 
+const NOTHING_AGAIN: ReadonlyMap<SourceId, number> = new Map();
 const NO_ROLLOUT: Rollout = { isComplete: true, isStuck: false, updated: 0, total: 0 };
 
 /** Reads workloads; what repeats itself is kept once. Must not: keep anything of one that has not opted in. */
@@ -53,6 +58,7 @@ export class WorkloadReader {
   readonly #settings: Pick<RestartSettings, "prefixes" | "reloader" | "defaults">;
   readonly #wishes = new Interned<Wish | "none">();
   readonly #uses = new Interned<readonly Use[]>();
+  readonly #again = new Interned<ReadonlyMap<SourceId, number>>();
   readonly #namespaces = new Interned<string>();
   readonly #rollouts = new Interned<Rollout>();
   readonly #counter: ReadCounter;
@@ -102,11 +108,13 @@ export class WorkloadReader {
     if (!wish) return undefined;
     const uses = usesOf(template.spec);
     const { namespace = "" } = metadata;
+    const again = wish.optIn.markedFor && this.#againOf(own);
     return {
       ...wish,
       namespace: this.#namespaces.of(namespace, () => namespace),
       uses: this.#uses.of(JSON.stringify(uses), () => uses),
       state: readState(object),
+      ...(again && again.size > 0 && { again }),
       stopped: own[STOPPED_ANNOTATION],
       templateDigests: template.annotations[digestsAnnotation(wish.optIn.prefix)],
       templateRestartedAt: template.annotations[restartedAtAnnotation(wish.optIn.prefix)],
@@ -114,6 +122,13 @@ export class WorkloadReader {
       isDeleting: metadata.deletionTimestamp !== undefined,
       seenAt: this.#counter.mark(),
     };
+  }
+
+  #againOf(own: Annotations): ReadonlyMap<SourceId, number> {
+    const words = `${own[RESTART_AGAIN_ANNOTATION] ?? ""}`;
+    const read = (): ReadonlyMap<SourceId, number> =>
+      new Map(Array.from(readMark(own).again, ([name, at]) => [secretSource(name), at]));
+    return words === "" ? NOTHING_AGAIN : this.#again.of(words, read);
   }
 
   #wishOf(own: Annotations, template: Annotations): Wish | undefined {
@@ -144,7 +159,7 @@ export class WorkloadReader {
   }
 
   #isSaying(key: string): boolean {
-    if (key === STATE_ANNOTATION || key === STOPPED_ANNOTATION) return false;
+    if (UNSAID.has(key)) return false;
     if (this.#settings.reloader && key.includes("reloader.stakater.com/")) return true;
     return this.#settings.prefixes.some(
       (prefix) =>
@@ -152,6 +167,9 @@ export class WorkloadReader {
     );
   }
 }
+
+/** Of ours, and no wish: what is remembered, what has stopped it, and what changes with every restart. */
+const UNSAID: ReadonlySet<string> = new Set([STATE_ANNOTATION, STOPPED_ANNOTATION, RESTART_AGAIN_ANNOTATION]);
 
 /** The sources whose change may concern a workload: what it uses, and what it names; `kind/*` where it names many. */
 export function sourcesOf({ uses, optIn }: WorkloadRecord): readonly string[] {

@@ -85,6 +85,11 @@ test("whoever comes from elsewhere is not even listened to", () => {
   assert.ok(named.controlSession("127.9.9.9"));
 });
 
+test("without a key there is no control channel, which is no mistake", () => {
+  const { named } = newNamed(CONF.replace(/^controls .*$/m, "controls { };"));
+  assert.equal(named.controlSession(ADDRESS), undefined);
+});
+
 test("the log says what was wrong, and nothing of the keys", async () => {
   const { named, files, clock, log } = newNamed();
   files.set("key", printRndcKey(key).reveal().replace("hmac-sha256", "hmac-sha1"));

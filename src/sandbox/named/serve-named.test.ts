@@ -48,6 +48,7 @@ test("stop is answered, and nobody is served afterwards", async () => {
   const served = await serve(controlPort, dnsPort);
   assert.deepEqual(await command(controlPort, "stop"), { text: "" });
   await assert.rejects(command(controlPort, "status"), RndcUnreachable);
+  await served.ended;
   await served.stop();
 });
 

@@ -11,6 +11,8 @@ import { SandboxNamed, type SandboxNamedOptions } from "./sandbox-named.ts";
  * Must not: listen anywhere but on loopback.
  */
 interface ServedNamed {
+  /** Resolves when it no longer listens, whoever has told it to stop. */
+  readonly ended: Promise<void>;
   /** Breaks off what is under way. */
   stop(): Promise<void>;
 }
@@ -21,9 +23,10 @@ const LARGEST_COMMAND = 32_768;
 export async function serveNamed(options: Omit<SandboxNamedOptions, "onStop">): Promise<ServedNamed> {
   const sockets = new Set<Socket>();
   const closers: (() => Promise<void>)[] = [];
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let closing: Promise<unknown> | undefined;
   const close = (): Promise<unknown> => {
-    closing ??= Promise.all(closers.map((closer) => closer()));
+    closing ??= Promise.all(closers.map((closer) => closer())).then(() => end());
     return closing;
   };
   const stop = async (): Promise<void> => {
@@ -51,7 +54,7 @@ export async function serveNamed(options: Omit<SandboxNamedOptions, "onStop">): 
     await stop();
     throw error;
   }
-  return { stop };
+  return { ended, stop };
 }
 
 function serveControl(named: SandboxNamed, socket: Socket, isStopping: () => boolean): void {

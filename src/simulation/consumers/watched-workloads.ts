@@ -18,6 +18,6 @@ export function knowledgeOf(
     return record?.optIn.isIn ? record : undefined;
   };
   const knowledge = new RestartKnowledge(DEFAULT_RESTART_SETTINGS);
-  knowledge.fill(tamper({ optedIn, isFresh: () => !watch.isBehind }));
+  knowledge.fill(tamper({ optedIn, markedFor: () => [], isFresh: () => !watch.isBehind }));
   return knowledge;
 }

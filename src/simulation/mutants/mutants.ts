@@ -6,6 +6,7 @@ import { PARENTING } from "./parenting.ts";
 import { REPLACING } from "./replacing.ts";
 import { RESTARTING } from "./restarting.ts";
 import { RETURNING } from "./returning.ts";
+import { RINGING } from "./ringing.ts";
 import { TELLING } from "./telling.ts";
 import { WRITING } from "./writing.ts";
 
@@ -19,4 +20,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...TELLING,
   ...HOLDING,
   ...RESTARTING,
+  ...RINGING,
 ];

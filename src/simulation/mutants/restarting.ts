@@ -141,6 +141,11 @@ const forgetful = (): Tampering => {
   });
 };
 
+const withoutVersions = (state: Fields): Fields => {
+  const sources = Object.entries(state.sources as Readonly<Record<string, Fields>>);
+  return { ...state, sources: Object.fromEntries(sources.map(([id, { version: _, ...source }]) => [id, source])) };
+};
+
 /** Another one leads, and something has changed. */
 const isOvertaken = (what: Perturbation): boolean => what.kind === "zombie" && what.begunBy !== undefined;
 
@@ -204,6 +209,12 @@ export const RESTARTING: readonly Mutant[] = (
       name: "what was rolled out is not read from the workload",
       tampering: forgetful(),
       stories: ["change"],
+    },
+    {
+      rule: "restartOtherKey",
+      name: "under another key the version of a source does not count",
+      tampering: seeing((workload) => withState(workload, withoutVersions)),
+      stories: ["loseKeyAndChange"],
     },
     {
       rule: "restartBreaker",

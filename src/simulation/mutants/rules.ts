@@ -82,6 +82,7 @@ export const RULES = {
   clock: rule("P41", "While clocks disagree, nothing is rotated or deleted."),
   clockLive: rule("P18 P41", "The clock counts as of the live read before the delete."),
   silence: rule("", "Key material is in no log line, event or status."),
+  history: rule("P54", "Every key that became active is in the history once, and the latest comes first."),
   rest: rule("", "At rest nothing is written."),
   wakes: rule("P42", "What is due is woken up for, and nothing is polled."),
   uniqueNames: rule(
@@ -127,10 +128,32 @@ export const RULES = {
   restartOwnState: rule("", "A state that somebody else has written counts for nothing."),
   restartOwnObject: rule("", "The state of another object counts for nothing."),
   restartRemembered: rule("", "A change that came while nobody was there is rolled out."),
+  restartOtherKey: rule(
+    "",
+    "What was written since it was known is rolled out although the key of the digests was lost.",
+  ),
   restartBreaker: rule("", "More restarts within an hour than there may be are stopped, whoever counts."),
   restartUsed: rule("", "Only a change of what is used leads to a restart."),
   restartOnly: rule("", "Nothing but our annotations is written."),
   restartOneByOne: rule("", "Pods that nobody rolls are deleted one at a time, each when all others are ready."),
+  ringGate: rule("P55", "A key is ready only once every server accepts it."),
+  ringAll: rule("P55", "Every server that has not ended is asked."),
+  ringLive: rule("P55", "Servers are listed live, after the ring was read."),
+  ringSilence: rule("P55", "Whoever does not answer has accepted nothing, and refused nothing."),
+  ringTold: rule("P55", "A server that is behind is told to read the ring again."),
+  ringSigners: rule("P55", "It is told with whichever key of the ring it accepts."),
+  ringRefused: rule("P56", "A key is gone only once every server refuses it."),
+  ringProof: rule("P56", "That a server hangs up proves nothing unless it accepts another key."),
+  ringShown: rule("P56", "A key that is to go stands in the ring, and not in what named includes."),
+  ringFirst: rule("P57", "The first key of a ring is ready at once."),
+  ringPrepared: rule("P57", "Where pods are restarted for a key, it is ready once all who use it can be."),
+  ringMoved: rule("P57", "Where pods are restarted for a key, the one before it is gone once all have been."),
+  ringRecovered: rule("P58", "The published key comes back into a ring that has lost it."),
+  ringDead: rule("P58", "A Secret from a backup brings no key back that has gone."),
+  ringCas: rule("P5 P58", "The ring is written by compare-and-swap."),
+  ringFiles: rule("P58", "What named includes is put right when it is not what the ring says."),
+  ringDated: rule("P60", "A date that says nothing is written again, and nothing is rotated for it."),
+  ringAsked: rule("P60", "A date in the past is when the key counts as made."),
 } as const satisfies Readonly<Record<string, RuleText>>;
 
 export type Rule = keyof typeof RULES;
@@ -143,4 +166,5 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   P34: "src/reconcile/managed/departure.test.ts",
   P38: "src/reconcile/managed/config-keeper.test.ts",
   P40: "src/base/instant.test.ts",
+  P59: "test/reconcile/rndc-key.test.ts",
 };

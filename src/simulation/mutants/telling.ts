@@ -1,6 +1,6 @@
 import { decide } from "../../engine/decide.ts";
 import type { Mutant } from "./mutant.ts";
-import { deciding, overriding } from "./tampering.ts";
+import { deciding, overriding, reading } from "./tampering.ts";
 
 /** Promises about what is said, and about silence. */
 export const TELLING: readonly Mutant[] = [
@@ -59,6 +59,27 @@ export const TELLING: readonly Mutant[] = [
       },
     },
     stories: ["create"],
+  },
+  {
+    rule: "history",
+    name: "the history is forgotten with every write",
+    tampering: reading((state) => ({ ...state, history: [] })),
+    stories: ["rotate"],
+  },
+  {
+    rule: "history",
+    name: "a rotation is told of twice",
+    tampering: {
+      options: (options) => {
+        const { kind } = options;
+        const statusOf: typeof kind.statusOf = (state, policy) => {
+          const history = state.history.flatMap((entry, index) => (index === 0 ? [entry, entry] : [entry]));
+          return kind.statusOf({ ...state, history }, policy);
+        };
+        return { ...options, kind: { ...kind, statusOf } };
+      },
+    },
+    stories: ["rotate"],
   },
   {
     rule: "rest",

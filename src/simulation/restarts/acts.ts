@@ -1,8 +1,10 @@
 import { Conflict, Invalid, NotFound } from "../../kube/errors.ts";
 import type { WriteOptions } from "../../kube/port.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
+import { FINGERPRINT_KEY_NAME } from "../../reconcile/cluster-identity.ts";
 import { podType } from "../../restart/workload-kinds.ts";
 import { SECRET } from "../scene.ts";
+import { OPERATOR_NAMESPACE } from "./assembly.ts";
 import {
   encoded,
   NAMESPACE,
@@ -92,6 +94,12 @@ const release: Act = async (world) => {
   await annotateWeb({ [STOPPED]: null })(world);
 };
 
+/** Whoever starts from now on makes another one. */
+const loseKey: Act = async (world) => {
+  world.judge.keyLost();
+  await world.kube.delete(secretType, { namespace: OPERATOR_NAMESPACE, name: FINGERPRINT_KEY_NAME });
+};
+
 /** Somebody deletes a pod. */
 const killPod: Act = async (world) => {
   const [pod] = world.pods();
@@ -124,6 +132,7 @@ const ACTS = {
   holdBack: annotateWeb({ [STOPPED]: "not now" }),
   release,
   killPod,
+  loseKey,
   jam: async (world) => {
     world.isJammed = true;
   },
@@ -134,7 +143,8 @@ const ACTS = {
 
 export type RestartAct = keyof typeof ACTS;
 
-export const RESTART_ACTS = Object.keys(ACTS) as readonly RestartAct[];
+/** What may come in between at any time. A lost key takes a start to be noticed, so it is a matter of stories. */
+export const RESTART_ACTS = (Object.keys(ACTS) as readonly RestartAct[]).filter((act) => act !== "loseKey");
 
 /** Does it, if it can be done now. */
 export async function performRestartAct(world: RestartWorld, name: RestartAct): Promise<void> {

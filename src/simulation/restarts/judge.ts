@@ -87,6 +87,15 @@ export class RestartJudge {
     this.#books.isCountKnown = false;
   }
 
+  /** What was known before, whoever starts now cannot compare with anything. */
+  keyLost(): void {
+    this.#books.keyLostAt.push(this.#court.stepCount);
+  }
+
+  get keysLost(): number {
+    return this.#books.keyLostAt.length;
+  }
+
   /** Somebody who is not the operator has done something; whoever has touched a state has taken it away. */
   personActed(before: readonly Workload[]): void {
     this.#personStep = this.#court.stepCount;
@@ -207,13 +216,22 @@ export class RestartJudge {
     const known = baselines.get(baselineKey(was));
     const all = values.get(sourceOf(was.spec.template.metadata)) ?? [];
     if (known === undefined) this.accuse(`S7 ${name} was restarted, and nobody knew what it ran on`);
-    else if (!all.some(({ at }) => at > known && at <= readAt) && !this.#books.reverted.has(uid))
+    else if (
+      !all.some(({ at }) => at > known && at <= readAt) &&
+      !this.#books.reverted.has(uid) &&
+      !this.#isLost(known)
+    )
       this.accuse(`S7 ${name} was restarted for no change`);
     this.#books.reverted.delete(uid);
     const now = this.#court.clock.now();
     rolls.set(uid, [...(rolls.get(uid) ?? []), now]);
     if (this.#books.isCountKnown && this.#recent(uid) > MOST_PER_HOUR)
       this.accuse(`S7 ${name} was restarted more often than it may be`);
+  }
+
+  /** The key, since that was known: something else that was written may have been another value. */
+  #isLost(known: number): boolean {
+    return this.#books.keyLostAt.some((at) => at > known);
   }
 
   #recent(uid: string): number {

@@ -30,6 +30,8 @@ export interface RestartBooks {
   readonly stopped: Set<string>;
   /** Of the workload that people lay hands on, oldest first. */
   readonly revisions: Revision[];
+  /** At which steps the key of the digests was lost: what was known before can no longer be compared. */
+  readonly keyLostAt: number[];
   /** Nothing that restarts are counted by was taken away, and no clock was wrong. */
   isCountKnown: boolean;
 }
@@ -44,5 +46,6 @@ export const NO_RESTART_BOOKS: RestartBooks = {
   reverted: new Set(),
   stopped: new Set(),
   revisions: [],
+  keyLostAt: [],
   isCountKnown: true,
 };

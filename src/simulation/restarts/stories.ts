@@ -1,5 +1,5 @@
 import type { RestartAct } from "./acts.ts";
-import type { RestartDriver } from "./restart-driver.ts";
+import { RestartDriver } from "./restart-driver.ts";
 import { STOPPED, WEB } from "./shop.ts";
 
 /** A scene that is set without disturbance, and what then happens: from there on everything may go wrong. */
@@ -111,4 +111,18 @@ const TROUBLE: readonly RestartStory[] = [
   },
 ];
 
-export const RESTART_STORIES: readonly RestartStory[] = [...CHANGED, ...WORKLOAD, ...TROUBLE];
+/** The key was lost, and whoever came next had another one: what is known is under that now. */
+const keyLost: Step = async (driver) => {
+  await after("changeSecret", "loseKey")(driver);
+  await new RestartDriver(driver.world, () => undefined).settle();
+};
+
+/** A scene that is set has other versions than it was played in: under a lost key, all of it may have changed. */
+const KEYS: readonly RestartStory[] = [
+  { name: "keyLost", given: keyLost, acts: [], restarts: 1 },
+  { name: "keyLostThenChange", given: keyLost, acts: ["changeSecret"], restarts: 2 },
+  { name: "loseKeyAndChange", given: settled, acts: ["changeSecret", "loseKey"], restarts: 1 },
+  { name: "loseKeyAndLabel", given: settled, acts: ["labelSecret", "loseKey"], restarts: 1 },
+];
+
+export const RESTART_STORIES: readonly RestartStory[] = [...CHANGED, ...WORKLOAD, ...TROUBLE, ...KEYS];

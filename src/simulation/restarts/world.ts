@@ -154,6 +154,7 @@ export class RestartWorld implements Ground {
     };
     const said = (text: string): void => this.judge.heard(text);
     const taken = ({ readAt }: Doer): void => void readAt.set(TAKEN, this.stepCount);
+    const { keysLost } = this.judge;
     return new Process(`P${this.#processes++}`, {
       kube: upToDate(this.kube, sight),
       http: { send: () => Promise.reject(new Error("nothing is outside")) },
@@ -167,7 +168,7 @@ export class RestartWorld implements Ground {
         said,
         postpone: () => {},
       },
-      assemble: (process) => assembleRestarts(process, { kube: this.kube, sight, said, taken }, tampering),
+      assemble: (process) => assembleRestarts(process, { kube: this.kube, sight, said, taken, keysLost }, tampering),
     });
   }
 

@@ -12,18 +12,18 @@ export async function askConsumers(piece: Workpiece, ids: readonly string[]): Pr
   if (!consumers) return leaveUnasked(piece, ids);
   const asked = piece.state.retired.filter((key) => ids.includes(key.id));
   const behind = await consumers.behind(await questionOf(piece, asked), signal);
-  const workloadsOf = (id: string): readonly string[] => (behind.get(id) ?? []).map(({ workload }) => workload);
-  const found = new Map(ids.map((id) => [id, workloadsOf(id)]));
+  const found = new Map(ids.map((id) => [id, (behind.get(id) ?? []).map(({ workload }) => workload)]));
   piece.learn({ consumers: new Map([...(piece.observation.consumers ?? []), ...found]) });
-  const changed = asked.filter((key) => heldForWords(workloadsOf(key.id)) !== key.heldFor);
+  const wordsOf = (id: string): string | undefined => heldForWords(behind.get(id) ?? []);
+  const changed = asked.filter((key) => wordsOf(key.id) !== key.heldFor);
   if (changed.length === 0) return;
   for (const key of changed) {
-    const heldFor = heldForWords(workloadsOf(key.id));
+    const heldFor = wordsOf(key.id);
     // Told once for each key: who of many is left is in the status.
     if (heldFor === undefined || key.heldFor !== undefined) continue;
     await reporter.consumersBehind(piece.object, { key, heldFor, policy: spec.policy }, signal);
   }
-  const heldFor = new Map(changed.map(({ id }) => [id, heldForWords(workloadsOf(id))]));
+  const heldFor = new Map(changed.map(({ id }) => [id, wordsOf(id)]));
   await piece.write({ kind: "hold", heldFor });
 }
 

@@ -2,6 +2,7 @@ import { unfulfilled } from "../../../engine/advance.ts";
 import type { KnownKey } from "../../../engine/model.ts";
 import { keyName } from "../key-name.ts";
 import { ANNOTATIONS } from "../managed-kind.ts";
+import { nextRotation } from "../next-rotation.ts";
 import type { Workpiece } from "../workpiece.ts";
 
 /**
@@ -35,7 +36,9 @@ export async function commitKey(piece: Workpiece, id: string): Promise<void> {
   };
   const { uid = "" } = piece.object.metadata;
   const isAdopted = pending?.name !== keyName(spec.baseName, uid, pending?.sequence ?? 0);
-  await reporter.keyActivated(piece.object, { before, key, policy: spec.policy, isAdopted }, signal);
-  await piece.write({ kind: "commit", key, replacedAt: piece.publishedAt ?? now });
+  const activation = { before, key, policy: spec.policy, isAdopted };
+  await reporter.keyActivated(piece.object, activation, signal);
+  await piece.write({ kind: "commit", key, replacedAt: piece.publishedAt ?? now, committedAt: now });
+  reporter.keyCommitted(piece.object, activation, nextRotation(piece.state, spec));
   piece.lookAfresh();
 }

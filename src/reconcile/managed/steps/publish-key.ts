@@ -52,6 +52,11 @@ export async function republishKey(piece: Workpiece, id: string): Promise<void> 
   const { active } = piece.state;
   if (!active || !spec.secret) return;
   const credentials = await readCredentials(piece, id);
+  if (!credentials && piece.state.pending) {
+    // The next key is on its way, and brings what this one no longer gives.
+    piece.learn({ unreadable: id });
+    return;
+  }
   if (!credentials) {
     throw new ProviderError(
       "CredentialsUnavailable",

@@ -1,0 +1,37 @@
+import type { HistoryEntry, Reason, RotationOutcome, State } from "../../engine/model.ts";
+import { moment } from "../print/when.ts";
+import type { Fact } from "./explanation.ts";
+
+/** The JSON of `keyturn status` has all that the resource keeps. */
+const MAX_TOLD = 3;
+
+const OUTCOMES: Readonly<Record<RotationOutcome, string>> = {
+  Succeeded: "became the active key",
+  Abandoned: "was given up for another one",
+  Ineffective: "brought the credentials of the old key again, which stayed",
+};
+
+/** Why a key was intended, told when it is over. */
+const REASONS: Readonly<Record<Reason, string>> = {
+  FirstKey: "there was none before",
+  RotationDue: "the one before was due",
+  Forced: "somebody had asked for it by annotation",
+  Compromised: "somebody had declared the one before compromised",
+  SpecChanged: "what keys are made from had changed",
+  ActiveKeyGone: "the one before had been deleted outside",
+  ActiveKeyIll: "the one before had not been working for too long",
+  ExternalNameChanged: "the external-name did not name the active key any more",
+  StatusFromThePast: "it was there already, and the status was older",
+  Adopted: "it was there to be taken over",
+  NameTaken: "the name of the one to come was taken",
+  CredentialsUnavailable: "the one to come did not give its credentials",
+};
+
+/** What became of the last keys that were intended, the latest first. */
+export const historyFacts = ({ history }: State, now: number): readonly Fact[] =>
+  history.slice(0, MAX_TOLD).map((entry) => ({ about: "History", text: textOf(entry, now) }));
+
+function textOf({ keyId, endedAt, reason, outcome }: HistoryEntry, now: number): string {
+  const why = reason === undefined ? "" : `; ${REASONS[reason]} (${reason})`;
+  return `${moment(endedAt, now)}: ${keyId} ${OUTCOMES[outcome]}${why}.`;
+}

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inspect } from "node:util";
+import { type AppService, planApp } from "./app-plan.ts";
+import { bindingOf, instanceOf, secretOf, textsIn, told, uidOf } from "./korifi.fixture.ts";
+import type { SecretView } from "./model.ts";
+import { bindingStatus, type SecretWrite } from "./plan.ts";
+
+const NAME = "shop-vcap-services";
+
+const service = (name: string, text: string, more: Partial<AppService> = {}): AppService => ({
+  binding: bindingOf({ status: bindingStatus({ mountName: name, envName: `creds-of-${name}` }) }, name),
+  instance: instanceOf({ spec: { displayName: "orders", tags: ["sql"] } }),
+  credentials: secretOf(`creds-of-${name}`, { credentials: text }),
+  ...more,
+});
+
+/** The Secret as a plan has left it. */
+function after(services: readonly AppService[], present?: SecretView): SecretView {
+  const [write] = planApp({ appName: "shop", services, present }).writes as readonly SecretWrite[];
+  assert.ok(write);
+  return secretOf(NAME, textsIn(write.data), { derivedFrom: write.derivedFrom });
+}
+
+type Vcap = Readonly<Record<string, readonly { readonly binding_guid: string; readonly credentials: unknown }[]>>;
+
+const credentialsIn = (secret: SecretView): Readonly<Record<string, unknown>> => {
+  const lists = Object.values(JSON.parse(textsIn(secret.data).VCAP_SERVICES ?? "") as Vcap);
+  return Object.fromEntries(lists.flat().map((entry) => [entry.binding_guid, entry.credentials]));
+};
+
+const alice = service("b1", '{"user":"alice"}');
+const bob = service("b2", '{"user":"bob"}');
+
+test("all services of an application are in one Secret, which names what it was made from", () => {
+  const plan = planApp({ appName: "shop", services: [bob, alice], present: undefined });
+  assert.deepEqual(told(plan), [`create ${NAME} from creds-of-b1,creds-of-b2`]);
+  assert.deepEqual(credentialsIn(after([bob, alice])), { b1: { user: "alice" }, b2: { user: "bob" } });
+  assert.ok(!/alice|bob/.test(inspect(plan, { depth: null })));
+});
+
+test("several bindings to one instance are several services", () => {
+  const twin = service("b3", '{"user":"alice"}', { credentials: alice.credentials });
+  assert.deepEqual(Object.keys(credentialsIn(after([alice, twin]))), ["b1", "b3"]);
+});
+
+test("what is current is not written again", () => {
+  assert.deepEqual(told(planApp({ appName: "shop", services: [alice, bob], present: after([bob, alice]) })), []);
+});
+
+test("changed credentials are in it at once, without anything else touching the application", () => {
+  const changed = service("b1", '{"user":"carol"}');
+  const present = after([alice, bob]);
+  assert.deepEqual(told(planApp({ appName: "shop", services: [changed, bob], present })), [
+    `update ${NAME} from creds-of-b1,creds-of-b2`,
+  ]);
+  assert.deepEqual(credentialsIn(after([changed, bob], present)), { b1: { user: "carol" }, b2: { user: "bob" } });
+});
+
+test("without bindings it says so", () => {
+  assert.equal(textsIn(after([], after([alice])).data).VCAP_SERVICES, "{}");
+});
+
+test("a binding that is being deleted is out of it", () => {
+  const leaving = { ...alice, binding: { ...alice.binding, isDeleting: true } };
+  assert.deepEqual(credentialsIn(after([leaving, bob], after([alice, bob]))), { b2: { user: "bob" } });
+});
+
+const unreadable: readonly { readonly why: string; readonly service: AppService }[] = [
+  { why: "credentials that are no JSON", service: service("b1", "no JSON") },
+  { why: "credentials that are gone", service: service("b1", "{}", { credentials: undefined }) },
+  { why: "an instance that is not there", service: service("b1", '{"user":"x"}', { instance: undefined }) },
+];
+
+for (const { why, service: broken } of unreadable) {
+  test(`${why}: the service stays what it was, and does not keep the others back`, () => {
+    const changed = service("b2", '{"user":"carol"}');
+    const present = after([alice, bob]);
+    assert.deepEqual(credentialsIn(after([broken, changed], present)), {
+      b1: { user: "alice" },
+      b2: { user: "carol" },
+    });
+    assert.deepEqual(told(planApp({ appName: "shop", services: [broken, bob], present })), [
+      "BindingNotReady: the binding b1 has no credentials that can be read",
+    ]);
+  });
+  test(`${why}: a service that was never in it waits`, () => {
+    assert.deepEqual(credentialsIn(after([broken, bob])), { b2: { user: "bob" } });
+  });
+}
+
+test("somebody else's Secret stays, an application's own is taken over", () => {
+  const theirs = secretOf(NAME, { mine: "x" });
+  assert.deepEqual(told(planApp({ appName: "shop", services: [alice], present: theirs })), [
+    `SecretTaken: the Secret ${NAME} is somebody else's: its name is needed`,
+  ]);
+  const ofApp = secretOf(NAME, { VCAP_SERVICES: "{}" }, { owner: "shop" });
+  assert.deepEqual(told(planApp({ appName: "shop", appUid: uidOf("shop"), services: [alice], present: ofApp })), [
+    `update ${NAME} from creds-of-b1`,
+  ]);
+});
+
+test("more than a Secret holds is not written, and said", () => {
+  const large = (name: string) => service(name, `{"a":"${"x".repeat(600_000)}"}`);
+  const { writes, findings } = planApp({ appName: "shop", services: [large("b1"), large("b2")], present: undefined });
+  assert.deepEqual(writes, []);
+  assert.deepEqual(
+    findings.map(({ reason }) => reason),
+    ["CredentialsTooLarge"],
+  );
+});

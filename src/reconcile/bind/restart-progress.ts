@@ -1,0 +1,101 @@
+import type { AppliedSource, Rollout } from "../../restart/model.ts";
+import { ABSENT } from "../../restart/model.ts";
+import { compareDigests } from "../../restart/source-digests.ts";
+
+/**
+ * How far a workload has come with a key that was published, as far as its pods are behind: it is restarted, it will not
+ * move by itself, or the restart controller must be asked for one restart more. Pure. Must not: find out who is behind.
+ */
+export interface KeyFollower {
+  /** What the restart controller has written down of the Secret. */
+  readonly applied: AppliedSource | undefined;
+  /** Of what the workload uses of the Secret, as it is now; undefined: the Secret is not there. */
+  readonly digest: string | undefined;
+  /** Since when one restart more is asked for. */
+  readonly againAt: number | undefined;
+  readonly rollout: Rollout;
+  /** Its controller begins anew when its pod template changes, even where the rollout before did not come to its end. */
+  readonly startsOver: boolean;
+  readonly isPaused: boolean;
+  /** By the breaker, or by somebody. */
+  readonly isStopped: boolean;
+  readonly isWindowOpen: boolean;
+  /** When it was last restarted by us. */
+  readonly restartedAt: number | undefined;
+}
+
+/** A pod that may run on a key of before. */
+export interface PodBehind {
+  readonly createdAt: number;
+  readonly isLeaving: boolean;
+  /** It is new, and nobody has been able to ask it yet. */
+  readonly isUnasked?: boolean;
+}
+
+export interface Progress {
+  /** It will not move by itself. */
+  readonly isStuck: boolean;
+  readonly why: string;
+  /** One restart more is to be asked for. */
+  readonly asksAgain: boolean;
+}
+
+/** No rollout of a few pods takes longer; and how long one that failed is left alone before the next attempt. */
+const LONGEST_ROLLOUT_MS = 10 * 60_000;
+
+/** As long as a kubelet may go on mounting what it remembers: sooner, another restart would come to the same. */
+const PAUSE_MS = 60_000;
+
+/** Whether a change of the Secret will lead to a restart: what is there now is known. */
+export function isTakenUp(applied: AppliedSource | undefined, digest: string | undefined): boolean {
+  if (!applied || applied.digest === ABSENT) return false;
+  return digest === undefined || compareDigests(applied.digest, digest) !== "unknown";
+}
+
+/** What speaks against publishing another key: it would not be restarted for it. */
+export function whyNotNow({ isStopped, rollout }: KeyFollower): string | undefined {
+  if (isStopped) return STOPPED;
+  return rollout.isStuck ? "a rollout of before is not over" : undefined;
+}
+
+const STOPPED = "its restarts are stopped by the annotation keyturn.dev/restart-stopped";
+
+export function progressOf(follower: KeyFollower, pods: readonly PodBehind[], now: number): Progress {
+  const { applied, digest, isStopped, isWindowOpen } = follower;
+  if (isStopped) return stuck(STOPPED);
+  if (!applied || digest === undefined || !isTakenUp(applied, digest)) return moving("is not taken up yet");
+  const isAsked = follower.againAt !== undefined && (applied.againAt ?? -Infinity) < follower.againAt;
+  if (isAsked || compareDigests(applied.digest, digest) !== "same") {
+    return moving(isWindowOpen ? "is to be restarted" : "waits for its window");
+  }
+  return follower.rollout.isComplete ? leftBehind(follower, applied, pods, now) : rolling(follower, now);
+}
+
+function rolling(follower: KeyFollower, now: number): Progress {
+  const { rollout, isPaused, startsOver } = follower;
+  if (isPaused) return stuck("is paused");
+  if (rollout.isStuck && !startsOver) return stuck("its pods run on until somebody deletes them");
+  const isLong = isLongAgo(follower, now);
+  if (rollout.isStuck) return { ...stuck("its rollout does not come to an end"), asksAgain: isLong };
+  return isLong ? stuck("its rollout has been going on for more than ten minutes") : moving(RESTARTING);
+}
+
+/** The rollout is over, or there was none: pods that started before the last one that was asked for are not helped by another. */
+function leftBehind(follower: KeyFollower, applied: AppliedSource, pods: readonly PodBehind[], now: number): Progress {
+  if (pods.every(({ isUnasked }) => isUnasked)) return moving("has new pods that do not answer yet");
+  const staying = pods.filter(({ isLeaving, isUnasked }) => !isLeaving && !isUnasked);
+  if (staying.length === 0) return isLongAgo(follower, now) ? stuck("its old pods do not end") : moving(RESTARTING);
+  const { againAt = -Infinity } = applied;
+  const isHelped = staying.some(({ createdAt }) => !(createdAt <= againAt));
+  if (!isHelped) return stuck("its rollout is over and has left pods on the old key");
+  const { restartedAt = -Infinity } = follower;
+  return { ...moving("has pods that were started with the old key"), asksAgain: now - restartedAt >= PAUSE_MS };
+}
+
+const RESTARTING = "is being restarted";
+
+const isLongAgo = ({ restartedAt }: KeyFollower, now: number): boolean =>
+  restartedAt === undefined || now - restartedAt >= LONGEST_ROLLOUT_MS;
+
+const stuck = (why: string): Progress => ({ isStuck: true, why, asksAgain: false });
+const moving = (why: string): Progress => ({ isStuck: false, why, asksAgain: false });

@@ -1,0 +1,299 @@
+import { inspect } from "node:util";
+import { rndcKey } from "../../api/keyturn/rndc-key.ts";
+import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import { secretType } from "../../publish/secret-publisher.ts";
+import { createRndcKeyKind } from "../../reconcile/bind/rndc-key-kind.ts";
+import { namespaceType } from "../../reconcile/restart/restart-sources.ts";
+import { configMapType, deploymentType, podType, replicaSetType, workloadKinds } from "../../restart/workload-kinds.ts";
+import { readingOnce, type Tampering } from "../assembly.ts";
+import type { Cluster, ClusterState } from "../cluster.ts";
+import type { Ground } from "../player.ts";
+import { type Call, type Doer, Process } from "../process.ts";
+import { type Sight, upToDate } from "../restarts/played.ts";
+import { isReady } from "../restarts/shop.ts";
+import { callLine, failureLine } from "../telling-calls.ts";
+import { type Subject, truthOf } from "../truth.ts";
+import { storedAs, WatchView } from "../watch-view.ts";
+import { assembleRings } from "./assembly.ts";
+import { RingJudge } from "./judge.ts";
+import { draftKey, draftPod, draftWorkload, KEY, PUBLISHED, RING, WORKLOAD } from "./objects.ts";
+import { type Content, type Pace, PlayedServers, type Server, type ServerRecords } from "./played-servers.ts";
+import type { RingBooks } from "./ring-books.ts";
+
+export interface RingClimate extends Pace {
+  readonly name: string;
+}
+
+export interface RingScene {
+  readonly cluster: ClusterState;
+  readonly books: RingBooks;
+  readonly servers: ServerRecords;
+  readonly stepCount: number;
+  readonly author: Content["author"];
+  readonly isJammed: boolean;
+}
+
+export interface RingWorldOptions {
+  readonly cluster: Cluster;
+  readonly climate: RingClimate;
+  readonly seed: number;
+  readonly scene?: RingScene | undefined;
+  readonly tampering?: Tampering | undefined;
+  readonly onTrace?: ((line: string) => void) | undefined;
+}
+
+const WATCHED: readonly ResourceType[] = [
+  rndcKey,
+  podType,
+  ...workloadKinds.map(({ type }) => type),
+  configMapType,
+  namespaceType,
+];
+const kind = readingOnce(createRndcKeyKind());
+const REPLICAS = 2;
+/** Nothing overlaps where one key is read when a pod starts. */
+const RESTARTED = { strategy: "Restart", rotation: { ttl: "288h", frequency: "288h" } };
+
+/**
+ * A cluster with one RndcKey, pods that run named on its ring, any number of operator processes, and a judge who sees every
+ * effect. Must not: disturb anything by itself; the schedule does that.
+ */
+export class RingWorld implements Ground {
+  readonly judge: RingJudge;
+  readonly played: PlayedServers;
+  readonly kind = kind;
+  readonly #options: RingWorldOptions;
+  #processes = 0;
+  /** Who wrote last what servers read. */
+  #author: Content["author"];
+  stepCount: number;
+  lateMs = 0;
+  /** Somebody sees to it that pods start, whatever they lack. */
+  isLenient = false;
+  /** No pod starts. */
+  isJammed: boolean;
+  activity = { writes: 0, requests: 0 };
+
+  constructor(options: RingWorldOptions) {
+    const { cluster, seed, scene, climate } = options;
+    // What is drawn after a scene must not repeat what was drawn in it.
+    cluster.reset(scene ? seed ^ 0x7ace : seed, scene?.cluster);
+    this.#options = options;
+    this.stepCount = scene?.stepCount ?? 0;
+    this.#author = scene?.author ?? "operator";
+    this.isJammed = scene?.isJammed ?? false;
+    this.played = new PlayedServers(climate, scene?.servers);
+    this.judge = new RingJudge(this, scene?.books);
+  }
+
+  capture(): RingScene {
+    const { judge, stepCount, played, isJammed } = this;
+    const cluster = this.#options.cluster.capture(!this.overlaps);
+    return { cluster, books: judge.copyBooks(), servers: played.snapshot(), stepCount, author: this.#author, isJammed };
+  }
+
+  get kube(): Kube {
+    return this.#options.cluster.kube;
+  }
+
+  get clock(): Cluster["clock"] {
+    return this.#options.cluster.clock;
+  }
+
+  get keys(): readonly string[] {
+    const workload = `${deploymentType.kind}/${keyOf(WORKLOAD)}`;
+    return this.overlaps ? [keyOf(KEY)] : [keyOf(KEY), workload, `played ${WORKLOAD.name}`];
+  }
+
+  get overlaps(): boolean {
+    return this.#options.climate.follows;
+  }
+
+  /** Nobody asks anybody outside for anything that could come late. */
+  get hasLate(): boolean {
+    return false;
+  }
+
+  /** Time has passed: kubelets do what is due. */
+  async landLate(): Promise<void> {
+    this.#playKubelets();
+  }
+
+  /** What every story begins with. */
+  async populate(spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const own = this.overlaps ? {} : RESTARTED;
+    await this.kube.create<KubeObject>(rndcKey, draftKey({ ...own, ...spec }));
+    if (!this.overlaps) await this.kube.create<KubeObject>(deploymentType, draftWorkload(REPLICAS));
+    for (let number = 0; this.overlaps && number < REPLICAS; number++)
+      await this.kube.create<KubeObject>(podType, draftPod(number));
+  }
+
+  stored(type: ResourceType): readonly KubeObject[] {
+    return this.#options.cluster.server.store.list(storedAs(type));
+  }
+
+  secret(address: string): KubeObject | undefined {
+    return this.#options.cluster.server.store.get("secrets", address);
+  }
+
+  resource(): KubeObject | undefined {
+    return this.stored(rndcKey)[0];
+  }
+
+  subject(): Subject | undefined {
+    const { subjects } = truthOf({ kind, resources: this.stored(rndcKey), secrets: [], keys: [] });
+    return subjects.get(KEY.name);
+  }
+
+  servers(): readonly Server[] {
+    return this.played.running;
+  }
+
+  pods(): readonly KubeObject[] {
+    return this.stored(podType);
+  }
+
+  /** What makes the pods, where something does. */
+  workload(): KubeObject | undefined {
+    return this.stored(deploymentType)[0];
+  }
+
+  start(): Process {
+    const { tampering = {}, cluster, seed } = this.#options;
+    const said = (text: string): void => this.judge.heard(text);
+    const number = this.#processes++;
+    const sight = this.overlaps ? undefined : this.#sight();
+    return new Process(`P${number}`, {
+      kube: sight ? upToDate(withReplicaSets(this.kube, sight), sight) : this.kube,
+      http: { send: () => Promise.reject(new Error("nothing is outside")) },
+      rndc: this.played.command,
+      clock: this.clock,
+      watch: new WatchView(cluster.server.store, WATCHED),
+      words: { problem: (name) => name, withheld: (body) => body },
+      witness: {
+        asked: () => {},
+        before: (call) => this.#before(call),
+        after: (doer, call, isDone) => this.#after(doer, call, isDone),
+        said,
+        postpone: () => {},
+      },
+      assemble: (process) => {
+        const drawn = (seed ^ 0x21f0) + 7919 * (this.stepCount + number);
+        return assembleRings(process, { kube: this.kube, said, seed: drawn, sight }, tampering);
+      },
+    });
+  }
+
+  /** What those see who make pods. */
+  #sight(): Sight {
+    return {
+      workload: () => this.workload(),
+      pods: () => this.pods(),
+      canStart: () => this.#canStart,
+    };
+  }
+
+  get #canStart(): boolean {
+    return !this.isJammed && (this.isLenient || this.secret(PUBLISHED) !== undefined);
+  }
+
+  /** Whatever a person does is a step of its own. */
+  async act(perform: () => Promise<void>): Promise<void> {
+    this.stepCount++;
+    const versions = (): readonly [string | undefined, string | undefined] => [
+      this.secret(PUBLISHED)?.metadata.resourceVersion,
+      this.secret(RING)?.metadata.resourceVersion,
+    ];
+    const [published, ring] = versions();
+    this.judge.before();
+    await perform();
+    await this.collectGarbage();
+    this.stepCount++;
+    const [publishedNow, ringNow] = versions();
+    if (this.overlaps ? ring !== ringNow : published !== publishedNow) this.#author = "person";
+    this.#playKubelets();
+    this.judge.personActed({ published: published !== publishedNow, ring: ring !== ringNow });
+  }
+
+  /** What the cluster's garbage collector does with the Secrets of a resource that is gone. */
+  async collectGarbage(): Promise<void> {
+    const uid = this.resource()?.metadata.uid;
+    for (const { metadata } of this.stored(secretType)) {
+      const { ownerReferences = [], namespace = "", name } = metadata;
+      if (ownerReferences.length === 0 || ownerReferences.some((owner) => owner.uid === uid)) continue;
+      this.trace(`      garbage: Secret ${name}`);
+      await this.kube.delete(secretType, { namespace, name });
+    }
+  }
+
+  /** What they do is told by watches like everything else. */
+  #playKubelets(): void {
+    const secret = this.secret(this.overlaps ? RING : PUBLISHED);
+    const content = secret && { secret, author: this.#author };
+    const [now, pods] = [this.clock.now(), this.pods()];
+    const isStarting = (pod: KubeObject): boolean => this.overlaps || isReady(pod);
+    const sight = { now, content, canStart: this.#canStart, pods, isStarting };
+    for (const { pod, host } of this.played.work(sight)) {
+      const { namespace = "", name } = pod.metadata;
+      const status = { phase: "Running", podIP: host, conditions: [{ type: "Ready", status: "True" }] };
+      // The port of this API does what it is asked at once.
+      void this.kube.patch(
+        podType,
+        { namespace, name },
+        { type: "merge", body: { status } },
+        { subresource: "status" },
+      );
+      this.trace(`      ${name} starts`);
+      this.activity.writes++;
+    }
+  }
+
+  #before(call: Call): void {
+    this.stepCount++;
+    this.#playKubelets();
+    if (call.isWrite) this.judge.before();
+  }
+
+  #after(doer: Doer, call: Call, isDone: boolean): void {
+    if (call.port === "rndc") this.activity.requests++;
+    if (call.verb === "get" || call.verb === "list") doer.readAt.set(call.target, this.stepCount);
+    if (!call.isWrite || !isDone) return;
+    if (call.port === "kube") this.activity.writes++;
+    if (call.target === `Secret ${this.overlaps ? RING : PUBLISHED}`) this.#author = "operator";
+    this.#playKubelets();
+    this.judge.after(doer, call);
+  }
+
+  trace(line: string): void {
+    this.#options.onTrace?.(line);
+  }
+
+  failed(process: Process, error: unknown): void {
+    this.judge.heard(inspect(error, { depth: 6 }));
+    this.trace(failureLine(process, error));
+  }
+
+  traceCall(process: Process, call: Call, fault: string): void {
+    this.trace(callLine(process, call, fault));
+  }
+}
+
+/** Each pod template has its ReplicaSet, which is nowhere but in what is read. */
+const withReplicaSets = (kube: Kube, { workload }: Sight): Kube => ({
+  ...kube,
+  get: async <T extends KubeObject>(...[type, ref, options]: Parameters<Kube["get"]>): Promise<T> => {
+    const owner = type.kind === replicaSetType.kind ? workload(WORKLOAD.name) : undefined;
+    if (!owner) return kube.get<T>(type, ref, options);
+    const { kind, metadata } = owner;
+    const { uid = "" } = metadata;
+    const hash = ref.name.slice(WORKLOAD.name.length + 1);
+    const ownerReferences = [{ apiVersion: owner.apiVersion, kind, name: WORKLOAD.name, uid, controller: true }];
+    const set = {
+      apiVersion: owner.apiVersion,
+      kind: type.kind,
+      metadata: { ...ref, uid: `${uid}-${hash}`, ownerReferences },
+    };
+    return set as unknown as T;
+  },
+});
