@@ -8,23 +8,18 @@ import { type KillStrategy, missedPoints, ringKills } from "./ring-kills.ts";
 const target = bindTarget();
 const isReal = target.name === "real";
 const program = await namedFor(target.name);
-/** The steps on which most depends: whoever dies there has told named, or users, and nobody else. */
-const tellingPoints: readonly KillPoint[] = [
-  { write: "RNDC /rndc/NAME-primary-1/reconfig (no. 1)", when: "after" },
-  { write: "PUT /api/v1/namespaces/NAME/secrets/NAME-key (no. 1)", when: "before" },
-  { write: "PUT /api/v1/namespaces/NAME/secrets/NAME-key (no. 1)", when: "after" },
-];
 /** Every third, before and after by turns; `npm run prove:bind` takes both sides of each. */
 const manySteps = (steps: readonly string[]): readonly KillPoint[] =>
   steps
     .filter((_, step) => step % 3 === 0)
     .map((write, round) => ({ write, when: round % 2 === 0 ? "before" : "after" }));
 
-const strategies: readonly KillStrategy[] = isReal ? ["Overlap", "Restart"] : ["Overlap"];
+const strategies: readonly KillStrategy[] = ["Overlap", "Restart"];
+const skip = !isReal && "starts an operator again and again: npm run test:cluster";
 
 for (const strategy of strategies) {
-  test(`SIGKILL on the ${target.name} server at some steps: ${strategy}`, { timeout: 1_200_000 }, async () => {
-    const report = await ringKills({ target, program, strategy, points: isReal ? manySteps : tellingPoints });
+  test(`SIGKILL on the ${target.name} server at some steps: ${strategy}`, { timeout: 1_200_000, skip }, async () => {
+    const report = await ringKills({ target, program, strategy, points: manySteps });
     assert.deepEqual(report.problems, []);
     assert.deepEqual(missedPoints(report), []);
     assert.ok(report.kills >= 3, JSON.stringify(report, null, 1));

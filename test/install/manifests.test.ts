@@ -104,8 +104,10 @@ describe(`what keyturn manifests prints, on the ${target.name} server`, { concur
         ["delete", "servicebindings.account.btp.sap.crossplane.io"],
         ["create", "pods"],
         ["update", "configmaps"],
-        ["create", "deployments.apps"],
+        // Those of name servers are made and patched; nobody's are deleted, or written as a whole.
+        ["delete", "deployments.apps"],
         ["update", "deployments.apps"],
+        ["create", "statefulsets.apps"],
         ["get", "namespaces/default"],
         ["update", "leases/another", "--namespace", NAMESPACE],
         ["get", "leases/keyturn", "--namespace", "default"],

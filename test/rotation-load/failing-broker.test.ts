@@ -11,7 +11,7 @@ import { events } from "../bench/raw-writes.ts";
 import { btp } from "../families/btp.ts";
 import { VirtualOperator } from "./virtual-operator.ts";
 
-const BINDINGS = 200;
+const BINDINGS = 60;
 const FAILING = ["binding-0", "binding-1"];
 const MINUTE_MS = 60_000;
 /** The broker of the failing ones takes this long to say no. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { TooManyRequests } from "../../../src/kube/errors.ts";
 import type { ResourceType } from "../../../src/kube/objects.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type BehaviourGroup, behaviour } from "../behaviour.ts";
@@ -27,6 +28,17 @@ const nameOf = (type: ResourceType): { readonly name: string } => ({ name: `${ty
 const setVersions = (world: World, type: ResourceType, versions: readonly Properties[]) =>
   world.kube.patch(customResourceDefinitions, nameOf(type), { type: "merge", body: { spec: { versions } } });
 
+/** A server that prepares the storage of a kind anew, since its definition has changed, asks to be asked again. */
+const oncePrepared = <T extends object>(ask: () => Promise<T>): Promise<T> =>
+  eventually("the storage to be prepared", async () => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof TooManyRequests) return undefined;
+      throw error;
+    }
+  });
+
 const draft = async (world: World, type: ResourceType, spec: unknown) => ({
   apiVersion: `${type.group}/${type.version}`,
   kind: type.kind,
@@ -46,13 +58,14 @@ export const changingKinds: BehaviourGroup = {
       await setVersions(world, type, [version("v1", true, { ...plain, b: { type: "string", default: "late" } })]);
       const ref = { namespace: made.metadata.namespace ?? "", name: "a" };
       const read = await eventually("the default to be read", async () => {
-        const object = await world.kube.get(type, ref);
+        const object = await oncePrepared(() => world.kube.get(type, ref));
         return at(object, "spec", "b") === undefined ? undefined : object;
       });
       assert.deepEqual(read.spec, { a: "1", b: "late" });
       assert.equal(read.metadata.resourceVersion, made.metadata.resourceVersion);
-      assert.deepEqual((await world.kube.list(type, { namespace: ref.namespace })).items[0]?.spec, read.spec);
-      const written = await world.kube.patch(type, ref, { type: "merge", body: {} });
+      const { items } = await oncePrepared(() => world.kube.list(type, { namespace: ref.namespace }));
+      assert.deepEqual(items[0]?.spec, read.spec);
+      const written = await oncePrepared(() => world.kube.patch(type, ref, { type: "merge", body: {} }));
       assert.notEqual(written.metadata.resourceVersion, made.metadata.resourceVersion);
       assert.equal(written.metadata.generation, 1);
     }),
@@ -78,7 +91,8 @@ export const changingKinds: BehaviourGroup = {
       ]);
       const other: ResourceType = { ...type, version: "v2" };
       await world.untilServed(other);
-      const read = await world.kube.get(other, { namespace: made.metadata.namespace ?? "", name: "a" });
+      const ref = { namespace: made.metadata.namespace ?? "", name: "a" };
+      const read = await oncePrepared(() => world.kube.get(other, ref));
       assert.deepEqual(read.spec, { a: "1" });
     }),
     behaviour("a change of the kind ends its watches", async (world) => {
