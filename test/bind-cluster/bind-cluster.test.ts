@@ -12,8 +12,10 @@ import { rotationStories } from "./rotation-stories.ts";
  */
 const target = bindTarget();
 const program = await namedFor(target.name);
+/** Beside other tests a port of a named may be taken before it listens there, and it never comes up. */
+const skip = target.name !== "real" && "needs free ports for a dozen servers: npm run test:cluster";
 
-describe(`BIND on the ${target.name} server, with ${program.name}`, { concurrency: 20, timeout: 300_000 }, () => {
+describe(`BIND on the ${target.name} server, with ${program.name}`, { concurrency: 20, timeout: 300_000, skip }, () => {
   let stage: BindStage;
   before(async () => {
     stage = await BindStage.set({ target, program });
