@@ -136,6 +136,7 @@ const plain = ({ keys }: KeyRing): unknown =>
   }));
 
 test("a ring is the same text before it is stored and after it was read, in whatever order its marks were", () => {
+  // The same fields with the same values, which the types of entries do not tell.
   const reversed = Object.fromEntries(Object.entries(MARKS).reverse()) as unknown as typeof MARKS;
   const ring = addKey(EMPTY_RING, { ...fresh("1"), marks: reversed });
   const text = ringToJson(ring);

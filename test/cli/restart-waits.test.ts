@@ -162,6 +162,7 @@ test("an annotation that the operator is not known to read is no opt-in, and no 
   const cells = (await scene.say()).split("\n").find((line) => line.startsWith("Deployment foreign "));
   const words = "nothing shows that the operator reads other.dev/restartOnChange";
   assert.deepEqual(cells?.split(/ {3,}/).slice(2, 5), ["unknown (annotation)", "current, 2 pods", `unknown: ${words}`]);
+  // Fields are looked at that its type does not have.
   const json = (await scene.seen("foreign")) as unknown as Record<string, unknown>;
   assert.deepEqual(json.optedIn, { by: "annotation", annotation: "other.dev/restartOnChange" });
   assert.equal(json.notWaitedFor, words);
@@ -172,6 +173,7 @@ test("one that the operator was told to read is an opt-in", async (context) => {
   const { stage, shop } = scene;
   await shop.workload("foreign", { template: { "other.dev/restartOnChange": "true" } });
   await stage.calm();
+  // Fields are looked at that its type does not have.
   const json = (await scene.seen("foreign")) as unknown as Record<string, unknown>;
   assert.equal((json.optedIn as { readonly isIn: boolean }).isIn, true);
   assert.deepEqual([json.aChangeWould, json.notWaitedFor], ["restart", undefined]);

@@ -34,6 +34,7 @@ const holding = <T extends object>(object: T, ring: KeyRing, shown: KeyRing = ri
 /** Whatever is written of the ring becomes something else. */
 const writing = (change: (object: KubeObject) => KubeObject): Tampering => {
   const changed = <T extends { readonly metadata: { readonly name?: string } }>(kind: ResourceType, object: T): T =>
+    // What is written of a Secret is one, whatever the caller calls it.
     isRing(kind, object.metadata.name) ? (change(object as unknown as KubeObject) as unknown as T) : object;
   return {
     kube: (kube) => ({
@@ -244,6 +245,7 @@ export const RINGING: readonly Mutant[] = (
       rule: "ringCas",
       name: "the ring is written whatever has become of it",
       tampering: {
+        // Whatever is written has metadata.
         kube: (kube) =>
           withoutVersions(kube, ({ object }) => (object as unknown as KubeObject).metadata.name === RING_REF.name),
       },

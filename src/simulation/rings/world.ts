@@ -294,6 +294,7 @@ const withReplicaSets = (kube: Kube, { workload }: Sight): Kube => ({
       kind: type.kind,
       metadata: { ...ref, uid: `${uid}-${hash}`, ownerReferences },
     };
+    // Whoever asks for a ReplicaSet is given one.
     return set as unknown as T;
   },
 });
