@@ -62,6 +62,8 @@ export interface KeyStatus {
   readonly retired: readonly RetiredKey[];
   /** `True Available: message` of a condition; empty where it is not there. */
   condition(type: string): string;
+  /** Everything that is said was said of this generation of the spec. */
+  readonly isOfThisSpec: boolean;
 }
 
 export interface RetiredKey {
@@ -80,6 +82,7 @@ interface Condition {
   readonly status: string;
   readonly reason: string;
   readonly message?: string;
+  readonly observedGeneration?: number;
 }
 
 /** What fields are called where kinds differ. */
@@ -102,6 +105,7 @@ export const statusReader =
       createdAt: instantOf(atProvider[words.createdAt]),
       sequence: Number(status.sequence ?? 0),
       isPending: status.pending !== undefined,
+      isOfThisSpec: conditions.every(({ observedGeneration }) => observedGeneration === object?.metadata.generation),
       retired: ((retiredKeys ?? []) as readonly Fields[]).map((key) => ({
         id: textOf(key[words.id]) ?? "",
         name: textOf(key.name) ?? "",

@@ -35,7 +35,10 @@ export function viewOf({ object, status, secret, outside, lets }: Sighting): Wor
   };
 }
 
-/** The resource, the Secret and the outside agree, and a workload can log in. */
+/**
+ * The resource, the Secret and the outside agree, a workload can log in, and what is said is said of this spec: a pass that read an
+ * earlier one may have had the last word.
+ */
 export function isCalm(view: WorldView): boolean {
   const known = [view.activeId, ...view.retired.map(({ id }) => id)].sort();
   return (
@@ -44,7 +47,8 @@ export function isCalm(view: WorldView): boolean {
     view.externalName === view.activeId &&
     view.secret?.keyId === view.activeId &&
     view.works &&
-    known.join() === view.outside.join()
+    known.join() === view.outside.join() &&
+    view.isOfThisSpec
   );
 }
 
