@@ -57,6 +57,7 @@ function begin({ cluster, sink }: Place, chain: string, clock = new ManualClock(
     version: "1",
     observer: {
       written: (lines) => void counted.push(`written ${lines}`),
+      anchored: () => void counted.push("anchored"),
       failed: (what) => void counted.push(`failed ${what}`),
       lost: (lines) => void counted.push(`lost ${lines}`),
     },
@@ -119,7 +120,7 @@ test("what is recorded is written in order, and anchored now and then and at the
       ["AuditEnded", undefined],
     ],
   );
-  assert.deepEqual(counted.slice(0, 1), ["written 3"]);
+  assert.deepEqual(counted.slice(0, 2), ["anchored", "written 3"]);
 });
 
 test("a process that does nothing leaves no trace", async () => {

@@ -16,6 +16,7 @@ interface Ledger {
 /** What is counted about the log. Must be quick and must not throw. */
 export interface AuditObserver {
   written(lines: number): void;
+  anchored(): void;
   failed(what: "write" | "anchor"): void;
   lost(lines: number): void;
 }
@@ -146,6 +147,7 @@ export class AuditLog implements AuditTrail {
     const after = anchors.findLast((anchor) => anchor.chain !== chain);
     const head = startOf(chain);
     await ledger.put({ ...head, instance, at: this.#now(), isEnded: false }, signal);
+    this.#options.observer?.anchored();
     const torn = await sink.mend();
     this.#waiting.unshift(beginFields({ at: this.#now(), instance, version, after, torn }));
     this.#begun = { ledger, head, anchored: 0 };
@@ -196,6 +198,7 @@ export class AuditLog implements AuditTrail {
   ): Promise<void> {
     const { head, ledger } = begun;
     await ledger.put({ ...head, instance: this.#options.instance, at: this.#now(), isEnded }, signal);
+    this.#options.observer?.anchored();
     begun.anchored = head.sequence;
     this.#isAnchorDue = false;
   }

@@ -5,6 +5,7 @@ import type { AuditLog, AuditObserver } from "./audit-log.ts";
 export class AuditMetrics implements AuditObserver {
   readonly #registry: Registry;
   readonly #lines: Counter;
+  readonly #anchors: Counter;
   readonly #failures: Counter<"what">;
   readonly #lost: Counter;
 
@@ -12,6 +13,11 @@ export class AuditMetrics implements AuditObserver {
     this.#registry = registry;
     const registers = [registry];
     this.#lines = new Counter({ name: "keyturn_audit_lines_total", help: "Lines of the audit log.", registers });
+    this.#anchors = new Counter({
+      name: "keyturn_audit_anchors_total",
+      help: "Writes of the Secret that says how far the audit log has come.",
+      registers,
+    });
     this.#failures = new Counter({
       name: "keyturn_audit_failures_total",
       help: "Failed attempts to write to the audit log (write), or to anchor it (anchor).",
@@ -28,6 +34,10 @@ export class AuditMetrics implements AuditObserver {
 
   written(lines: number): void {
     this.#lines.inc(lines);
+  }
+
+  anchored(): void {
+    this.#anchors.inc();
   }
 
   failed(what: "write" | "anchor"): void {

@@ -23,7 +23,11 @@ export interface DueAtOnceResult {
   /** All requests from before the first rotation until after the last deletion. */
   readonly kube: RequestCounts;
   readonly outside: RequestCounts;
+  /** Those of the audit log that were written in the same time. */
+  readonly anchors: number;
 }
+
+const ANCHORS = "keyturn_audit_anchors_total";
 
 /** Long enough for the last answers to be counted. */
 const AFTERMATH_MS = 1500;
@@ -57,12 +61,14 @@ export async function measureDueAtOnce(world: RotationWorld, options: DueAtOnceO
   await world.untilIdle(patienceMs);
   await sleep(AFTERMATH_MS);
   const [kubeAfter, outsideAfter] = await Promise.all(meters.map((read) => read()));
+  const later = await world.operator.metrics();
   await ensureAllRotated(world, before);
   return {
     rotationsPerSecond: count / secondsToRotate,
     secondsToRotate,
     kube: between(kubeBefore ?? {}, kubeAfter ?? {}),
     outside: between(outsideBefore ?? {}, outsideAfter ?? {}),
+    anchors: (later.get(ANCHORS) ?? 0) - (earlier.get(ANCHORS) ?? 0),
   };
 }
 

@@ -51,7 +51,7 @@ export const measureServiceBindings = (): Promise<Findings> =>
       figure("rotations/s / (raw writes/s / 5)", measured.rotationsPerSecond / rawRotations, ">= 0.5"),
       figure("per rotation and deletion: Service Manager requests", calls / DUE, "<= 3"),
       figure("per rotation and deletion: token requests", tokens / DUE, "<= 0"),
-      ...kubeFigures(measured.kube, DUE, { mostWrites: 7 }),
+      ...kubeFigures({ ...measured, count: DUE }, { mostWrites: 7 }),
       ...memory,
     ];
     return { figures, details: { requests: { kube: measured.kube, serviceManager: measured.outside } } };
