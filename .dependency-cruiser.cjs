@@ -77,7 +77,8 @@ module.exports = {
     // Of ours only the protocol of BIND, which both sides write in the same way.
     layer("sandbox", ["base", "rndc"], "stands in for systems that know nothing of us"),
     layer("bind", ["base", "api", "kube", "rndc"], "pure: what becomes of the settings of RNDC keys"),
-    layer("korifi", ["base", "api", "kube"], "pure: what applications see of service credentials"),
+    // Of publish/ only what a published Secret says of itself.
+    layer("korifi", ["base", "api", "kube", "publish"], "pure: what applications see of service credentials"),
     layer("publish", ["base", "kube"], "writes Secrets"),
     layer("restart", ["base", "kube", "engine", "publish"], "pure: whom a change restarts, and when"),
     layer("report", ["base", "kube"], "conditions, events, metrics"),

@@ -49,6 +49,7 @@ const guides: Readonly<Record<string, string>> = {
   "account.btp.sap.crossplane.io": "[SAP BTP service bindings](service-bindings.md)",
   "cloudfoundry.crossplane.io": "[Cloud Foundry service keys](cloud-foundry.md)",
   "bindy.firestoned.io": "[RNDC keys of BIND 9](bind.md)",
+  "korifi.cloudfoundry.org": "[Service credentials for applications](korifi.md)",
 };
 const guidesByKind: Readonly<Record<string, string>> = {
   RndcKey: "[RNDC keys of BIND 9](bind.md)",

@@ -11,6 +11,8 @@ export interface Exploration {
   readonly everySingle: number;
   readonly everyPair: number;
   readonly withMutants: boolean;
+  /** Of this one alone; of all when nothing is said. */
+  readonly family?: string | undefined;
 }
 
 /** What one worker explores. */
@@ -90,9 +92,8 @@ function explore(share: Share, onProgress: (progress: Progress) => void): Promis
 export function tellFindings(findings: readonly Finding[]): void {
   for (const { origin, violations } of findings.slice(0, 50)) {
     const { seed, family, story, climate, disturbances } = origin;
-    const replay = disturbances
-      ? `--seed ${seed} --family ${family} --story ${story} --climate ${climate} --disturb '${JSON.stringify(disturbances)}'`
-      : `--seed ${seed}`;
+    const disturbed = disturbances ? ` --disturb '${JSON.stringify(disturbances)}'` : "";
+    const replay = `--seed ${seed} --family ${family} --story ${story} --climate ${climate}${disturbed}`;
     console.log(`✗ ${violations.join("; ")}\n  npm run simulate -- ${replay}`);
   }
 }

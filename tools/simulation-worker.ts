@@ -9,6 +9,7 @@ import {
 } from "../src/simulation/explore.ts";
 import { hunt } from "../src/simulation/hunt.ts";
 import { MUTANTS } from "../src/simulation/mutants/mutants.ts";
+import { repertoireOf } from "../src/simulation/repertoires.ts";
 import type { Share, ShareReport } from "./simulation-shares.ts";
 
 /** One worker's share: of the stories for what is systematic, of the seeds for what is drawn, of the mutants. */
@@ -22,6 +23,7 @@ const findings: Finding[] = [];
 let told = 0;
 const exploration: Exploration = {
   cluster: new Cluster(),
+  ...(share.family !== undefined && { repertoires: [repertoireOf(share.family)] }),
   onFinding: (finding) => findings.push(finding),
   isEnough: (count) => {
     // A sample passes by what it does not play, so the same count may come several times.
@@ -38,7 +40,8 @@ const pairs = await explorePairs({ ...systematic, every: share.everyPair });
 const seeds = Array.from({ length: share.drawn }, (_, index) => share.firstSeed + index).filter(isMine);
 const drawn = await exploreSeeds(exploration, seeds);
 const mutants: Record<string, number | null> = {};
-for (const mutant of share.withMutants ? MUTANTS.filter(isMine) : []) {
+const meant = MUTANTS.filter(({ family = "btp" }) => family === (share.family ?? family));
+for (const mutant of share.withMutants ? meant.filter(isMine) : []) {
   const { finding, schedules } = await hunt(mutant, exploration.cluster);
   mutants[mutant.name] = finding ? schedules : null;
 }

@@ -30,6 +30,7 @@ const suites: readonly Suite[] = [
   { name: "rotation", files: rotationStories },
   { name: "restart", files: ["test/restart/restart.test.ts"] },
   { name: "bind", files: globSync("test/bind-cluster/*.test.ts", { cwd: root }).sort() },
+  { name: "korifi", files: ["test/korifi/korifi.test.ts", "test/korifi/upgrade.test.ts"] },
   // On the embedded server, at all points: `npm test` takes some.
   { name: "crash", files: globSync("test/reconcile/*-crash.test.ts", { cwd: root }).sort() },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },

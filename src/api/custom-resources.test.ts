@@ -15,6 +15,8 @@ test("what people type often has a short name, and none means two things", () =>
   assert.deepEqual(names.sort(), [
     ["Bind9Cluster", "b9c"],
     ["Bind9Instance", "b9i"],
+    ["CFServiceBinding", "cfsb"],
+    ["CFServiceInstance", "cfsi"],
     ["ClusterBind9Provider", "cb9p"],
     ["RndcKey", "rk"],
     ["RotatingCredentialBinding", "rcb"],

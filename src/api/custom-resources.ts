@@ -7,6 +7,7 @@ import { serviceCredentialBinding } from "./cloudfoundry/service-credential-bind
 import type { CustomResource } from "./custom-resource.ts";
 import { rotatingResource } from "./keyturn/rotating-resource.ts";
 import { rotationClass } from "./keyturn/rotation-class.ts";
+import { korifiResources } from "./korifi/korifi-resources.ts";
 
 /** Every kind that Keyturn brings a CRD for: the one list that `keyturn crds`, the operator and the tests read. */
 export const customResources: readonly CustomResource[] = [
@@ -18,4 +19,5 @@ export const customResources: readonly CustomResource[] = [
   rotatingResource,
   rotationClass,
   ...bindResources,
+  ...korifiResources,
 ];

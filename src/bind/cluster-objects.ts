@@ -1,7 +1,8 @@
 import { BINDY_GROUP, BINDY_VERSION } from "../api/bind/names.ts";
 import type { KubeObject } from "../kube/objects.ts";
+import { isOwnedBy, ownerReference } from "../kube/ownership.ts";
 import { type WantedInstance, wantedInstances } from "./instance-names.ts";
-import { isOwnedBy, MADE_BY_US, ownerReference } from "./ownership.ts";
+import { MADE_BY_US } from "./ownership.ts";
 import type { Problem } from "./problems.ts";
 
 /**

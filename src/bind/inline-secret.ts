@@ -1,6 +1,7 @@
 import { INLINE_SECRET_TYPES, KEY_NAME_FIELD, MANAGED_BY, RESERVED_PREFIXES, SECRET_FIELD } from "../api/bind/names.ts";
 import { isObjectName } from "../base/object-names.ts";
 import { Redacted } from "../base/redacted.ts";
+import { isSecretKey } from "../base/secret-keys.ts";
 import { RndcKeyInvalid } from "../rndc/errors.ts";
 import type { RndcKey } from "../rndc/key.ts";
 import { type Fields, isFields } from "./fields.ts";
@@ -20,8 +21,6 @@ export interface InlineSecret {
   /** All that it is to hold, the first key included; values in base64, as in `data`. */
   readonly data: Redacted<Readonly<Record<string, string>>>;
 }
-
-const SECRET_KEY = /^[-._a-zA-Z0-9]{1,253}$/;
 
 export function readInlineSecret(value: unknown, field: string, findings: Findings): InlineSecret | undefined {
   if (!isFields(value)) return findings.problem(field, "must be an object");
@@ -87,7 +86,7 @@ function dataOf(value: Fields, field: string, findings: Findings): Readonly<Reco
   const texts = Object.entries(textsOf(value.stringData, `${field}.stringData`, findings));
   const data = { ...bytes, ...Object.fromEntries(texts.map(([name, text]) => [name, toBase64(text)])) };
   for (const [name, encoded] of Object.entries(data)) {
-    if (!SECRET_KEY.test(name) || name === "." || name === "..") {
+    if (!isSecretKey(name)) {
       findings.problem(field, `${JSON.stringify(name.slice(0, 80))} cannot be a key of a Secret`);
     }
     if (Buffer.from(encoded, "base64").toString("base64") !== encoded) {

@@ -100,6 +100,18 @@ test("a new pod serves before an old one goes, and the Service finds them all", 
   assert.deepEqual(at(Service, "spec.selector"), at(Deployment, "spec.selector.matchLabels"));
 });
 
+test("a StatefulSet in the place of the Deployment, where that is asked for: the same pods, by names that stay", () => {
+  const [asked, unasked] = [made({ replicas: 2, workload: "StatefulSet" }), made({ replicas: 2 })];
+  assert.deepEqual(Object.keys(asked).sort(), ["ConfigMap", "Service", "StatefulSet"]);
+  for (const path of ["spec.template", "spec.selector", "spec.replicas", "metadata"]) {
+    assert.deepEqual(at(asked.StatefulSet, path), at(unasked.Deployment, path), path);
+  }
+  assert.equal(at(asked.StatefulSet, "spec.serviceName"), asked.Service?.metadata.name);
+  assert.equal(at(asked.StatefulSet, "spec.strategy"), undefined, "which is a Deployment's word");
+  assert.ok(made({}, { workload: "StatefulSet" }).StatefulSet, "the cluster may say it for all");
+  assert.ok(made({ workload: "Deployment" }, { workload: "StatefulSet" }).Deployment, "the instance goes before it");
+});
+
 const inherited: readonly (readonly [
   why: string,
   spec: object,

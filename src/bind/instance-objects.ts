@@ -1,14 +1,16 @@
 import { createHash } from "node:crypto";
+import type { InstanceWorkload } from "../api/bind/bind-fields.ts";
 import type { KubeObject } from "../kube/objects.ts";
+import { ownerReference } from "../kube/ownership.ts";
 import { fieldAt, isFields } from "./fields.ts";
 import { DNS_PORT, type KeyMount, NAMED_CONF, namedConf, PATHS } from "./named-conf.ts";
-import { MADE_BY_US, ownerReference } from "./ownership.ts";
+import { MADE_BY_US } from "./ownership.ts";
 import { ACL_FILE, CONTROL_PORT, CONTROLS_FILE, KEYS_FILE } from "./render-ring.ts";
 
 /**
- * What a Bind9Instance becomes: a ConfigMap with named.conf, a Deployment and a Service, as they are applied. The pods
- * have no rights and write nowhere but in two empty directories; Secrets are mounted as directories, since the kubelet
- * refreshes those alone. Must not: hold a key.
+ * What a Bind9Instance becomes: a ConfigMap with named.conf, a Deployment or a StatefulSet, and a Service, as they are
+ * applied. The pods have no rights and write nowhere but in two empty directories; Secrets are mounted as directories,
+ * since the kubelet refreshes those alone. Must not: hold a key.
  */
 export interface InstanceOptions {
   readonly instance: KubeObject;
@@ -34,8 +36,12 @@ export function instanceObjects(options: InstanceOptions): readonly KubeObject[]
   const { instance, cluster, keys } = options;
   if (fieldAt(instance, ["spec", "deploymentRef"]) !== undefined) return [];
   const conf = namedConf({ recursion: recursionOf(instance, cluster), keys });
-  return [configMap(instance, conf), deployment(options, conf), service(options)];
+  return [configMap(instance, conf), workload(options, conf), service(options)];
 }
+
+/** What runs the pods of an instance, where that is its own. */
+export const workloadKindOf = (options: Omit<InstanceOptions, "keys">): InstanceWorkload =>
+  said(options, "workload") === "StatefulSet" ? "StatefulSet" : "Deployment";
 
 /** What the instance says, else its cluster. */
 const said = ({ instance, cluster }: Omit<InstanceOptions, "keys">, name: string): unknown =>
@@ -69,12 +75,13 @@ const configMap = (instance: KubeObject, conf: string): KubeObject => ({
   data: { [NAMED_CONF]: conf },
 });
 
-function deployment(options: InstanceOptions, conf: string): KubeObject {
+function workload(options: InstanceOptions, conf: string): KubeObject {
   const { instance, keys } = options;
   const replicas = fieldAt(instance, ["spec", "replicas"]);
+  const kind = workloadKindOf(options);
   return {
     apiVersion: "apps/v1",
-    kind: "Deployment",
+    kind,
     metadata: {
       ...metadataOf(instance),
       annotations:
@@ -87,8 +94,7 @@ function deployment(options: InstanceOptions, conf: string): KubeObject {
     spec: {
       replicas: typeof replicas === "number" ? replicas : 1,
       selector: { matchLabels: podLabels(instance.metadata.name) },
-      // A new pod serves before an old one goes.
-      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      ...rollingOf(kind, instance),
       template: {
         metadata: {
           labels: labelsOf(instance),
@@ -99,6 +105,17 @@ function deployment(options: InstanceOptions, conf: string): KubeObject {
     },
   };
 }
+
+const rollingOf = (kind: InstanceWorkload, { metadata }: KubeObject) =>
+  kind === "Deployment"
+    ? // A new pod serves before an old one goes.
+      { strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } }
+    : // A pod that does not get ready is in nobody's way, and a changed template replaces it.
+      {
+        serviceName: metadata.name,
+        podManagementPolicy: "Parallel",
+        updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 0 } },
+      };
 
 function podSpec(options: InstanceOptions) {
   const { instance, keys } = options;

@@ -1,9 +1,10 @@
 import { formatDuration } from "../base/duration.ts";
 import type { KubeObject } from "../kube/objects.ts";
+import { ownerReference } from "../kube/ownership.ts";
 import { fieldAt } from "./fields.ts";
 import { rotationDelayMs } from "./instance-names.ts";
 import type { KeyMount } from "./named-conf.ts";
-import { MADE_BY_US, ownerReference } from "./ownership.ts";
+import { MADE_BY_US } from "./ownership.ts";
 import type { Resolution } from "./precedence.ts";
 import type { OwnKeyConfig, SecretRef, Strategy } from "./rndc-key-config.ts";
 

@@ -1,7 +1,8 @@
 import { BINDY_GROUP, BINDY_VERSION } from "../api/bind/names.ts";
 import type { KubeObject } from "../kube/objects.ts";
+import { isOwnedBy, ownerReference } from "../kube/ownership.ts";
 import { type Fields, fieldAt, isFields } from "./fields.ts";
-import { isOwnedBy, MADE_BY_US, ownerReference } from "./ownership.ts";
+import { MADE_BY_US } from "./ownership.ts";
 
 /**
  * The Bind9Cluster that a ClusterBind9Provider makes: of its name, in its namespace, with all that it says but for the

@@ -85,6 +85,7 @@ const refusals: readonly (readonly [why: string, value: unknown, field: string, 
   ],
   ["data that is not base64", inline({ data: { other: "%" } }), ".secret.data", /"other" is not base64/],
   ["a key that a Secret cannot have", inline({ stringData: { "a b": "x" } }), ".secret", /"a b" cannot be a key/],
+  ["a key that begins with two dots", inline({ stringData: { "..x": "x" } }), ".secret", /"\.\.x" cannot be a key/],
 ];
 
 for (const [why, value, field, message] of refusals) {

@@ -8,6 +8,7 @@ import { linesOf, linesOfFile, type RawLine } from "./audit/read-lines.ts";
 import { verdictText } from "./audit/verdict-text.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
 import { readChoice, readInstant } from "./flag-values.ts";
+import { ensureReadable } from "./input-file.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
 import { createPaint } from "./print/paint.ts";
 
@@ -39,7 +40,7 @@ export const auditCommand: Command = {
     },
   ],
   run: async (flags, world) => {
-    readCall(flags);
+    await ensureReadable(readCall(flags).paths);
     return withCluster(flags, world, runAudit);
   },
 };

@@ -3,6 +3,7 @@ import type { Command } from "./command.ts";
 import { complianceCommand } from "./compliance-command.ts";
 import { consumersCommand } from "./consumers-command.ts";
 import { crdsCommand } from "./crds-command.ts";
+import { credentialsCommand } from "./credentials-command.ts";
 import { explainCommand } from "./explain-command.ts";
 import { freezeCommand, unfreezeCommand } from "./freeze-command.ts";
 import { manifestsCommand } from "./manifests-command.ts";
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   explainCommand,
   consumersCommand,
   rotateCommand,
+  credentialsCommand,
   freezeCommand,
   unfreezeCommand,
   timelineCommand,

@@ -4,6 +4,7 @@ import type { ClockSkew } from "../kube/clock-skew.ts";
 import { UndiciHttp } from "../providers/undici-http.ts";
 import type { ControllerSettings } from "../reconcile/controller-settings.ts";
 import { type ControllerFactory, controllers } from "../reconcile/controllers.ts";
+import { korifiControllers } from "../reconcile/korifi/korifi-controllers.ts";
 import { RESTART } from "../reconcile/restart/restart-controller.ts";
 import { RestartKnowledge } from "../reconcile/restart/restart-knowledge.ts";
 import { RestartMetrics } from "../report/restart-metrics.ts";
@@ -71,6 +72,12 @@ export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
     default: pace.minRotateAfter,
   },
   {
+    name: "rollout-patience",
+    value: "DURATION",
+    description: "How long a rollout for an RNDC key may take before it is told of, and begun again.",
+    default: "10m",
+  },
+  {
     name: "drift-check",
     value: "DURATION",
     description: "How often each credential is compared with what is outside.",
@@ -101,6 +108,13 @@ export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
     default: "10",
   },
   ...restartOptions,
+  {
+    name: "korifi",
+    value: "MODE",
+    description:
+      "Service instances and bindings of Korifi: auto leaves them to Korifi's own controllers where it finds signs of them, on looks after them all the same, off never.",
+    default: "auto",
+  },
   { name: "metrics-per-object", description: "Metrics with a series for each credential, by name." },
   { name: "log-level", value: "LEVEL", description: "debug, info, warn or error.", default: "info" },
 ];
@@ -109,11 +123,13 @@ type FlaggedSettings = Pick<
   ControllerSettings,
   | "minFrequencyMs"
   | "minRotateAfterMs"
+  | "rolloutPatienceMs"
   | "driftCheckMs"
   | "childCheckMs"
   | "sweepMs"
   | "settleMs"
   | "overdueStartsPerSecond"
+  | "korifi"
   | "restart"
 >;
 
@@ -128,16 +144,20 @@ export interface ControllerChoice {
 export function readControllers(flags: Flags): ControllerChoice {
   const known = controllers.map(({ name }) => name);
   const wanted = readList(flags, "controllers", known);
+  const korifi = readChoice(flags, "korifi", ["auto", "on", "off"]);
+  const isOff = (name: string): boolean => korifi === "off" && korifiControllers.some((each) => each.name === name);
   return {
-    factories: controllers.filter(({ name }) => wanted.includes(name)),
+    factories: controllers.filter(({ name }) => wanted.includes(name) && !isOff(name)),
     settings: {
       minFrequencyMs: readDuration(flags, "min-frequency"),
       minRotateAfterMs: readDuration(flags, "min-rotate-after"),
+      rolloutPatienceMs: readDuration(flags, "rollout-patience"),
       driftCheckMs: readDuration(flags, "drift-check"),
       childCheckMs: readDuration(flags, "child-check"),
       sweepMs: readDuration(flags, "sweep-every"),
       settleMs: readDuration(flags, "settle-time"),
       overdueStartsPerSecond: readWholeNumber(flags, "overdue-rate", { min: 1, max: 100_000 }),
+      korifi: korifi === "on" ? "on" : "auto",
       restart: readRestartSettings(flags),
     },
     metricsPerObject: flags.isOn("metrics-per-object"),

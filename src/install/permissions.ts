@@ -10,6 +10,9 @@ import type { CustomResource } from "../api/custom-resource.ts";
 import { rndcKey } from "../api/keyturn/rndc-key.ts";
 import { rotatingResource } from "../api/keyturn/rotating-resource.ts";
 import { rotationClass } from "../api/keyturn/rotation-class.ts";
+import { cfServiceBinding } from "../api/korifi/cf-service-binding.ts";
+import { cfServiceInstance } from "../api/korifi/cf-service-instance.ts";
+import { KORIFI_GROUP } from "../api/korifi/names.ts";
 
 /**
  * What each controller needs of the cluster: its kinds, and its rights as RBAC rules. The least that works: nothing here
@@ -91,7 +94,7 @@ const SEE = ["list", "watch"];
 const bindReads: readonly PolicyRule[] = [
   ...[clusterBind9Provider, bind9Cluster, bind9Instance].map(({ group, plural }) => rule(group, [plural], SEE)),
   rule(rndcKey.group, [rndcKey.plural], SEE),
-  rule("apps", ["deployments"], SEE),
+  rule("apps", ["deployments", "statefulsets"], SEE),
   rule("", ["configmaps", "services", "secrets"], SEE),
 ];
 
@@ -127,6 +130,41 @@ const bindKeys: ControllerNeeds = {
     rule("apps", ["deployments", "statefulsets", "daemonsets"], ["get", "list", "patch"]),
     rule("apps", ["replicasets"], ["get"]),
   ],
+};
+
+/** Secrets are made for instances, bindings and applications, and go with them. */
+const korifiSecrets = rule("", ["secrets"], [...READ, "create", "patch"]);
+const korifiStatus = ({ plural }: CustomResource): PolicyRule => rule(KORIFI_GROUP, [`${plural}/status`], ["update"]);
+/** Whoever owns the Secret of an application. */
+const korifiApps = rule(KORIFI_GROUP, ["cfapps"], ["get"]);
+
+const korifiInstances: ControllerNeeds = {
+  kinds: [cfServiceInstance],
+  rules: [
+    rule(KORIFI_GROUP, [cfServiceInstance.plural], READ),
+    rule(KORIFI_GROUP, [cfServiceBinding.plural], SEE),
+    korifiStatus(cfServiceInstance),
+    korifiSecrets,
+  ],
+};
+
+/** The Secret of a former type goes once nobody has it mounted; ServiceBindings are for a runtime that projects them. */
+const korifiBindings: ControllerNeeds = {
+  kinds: [cfServiceBinding],
+  rules: [
+    rule(KORIFI_GROUP, [cfServiceInstance.plural, cfServiceBinding.plural], READ),
+    korifiStatus(cfServiceBinding),
+    korifiApps,
+    rule("", ["secrets"], [...READ, "create", "patch", "delete"]),
+    rule("servicebinding.io", ["servicebindings"], [...READ, "create", "patch"]),
+    rule("", ["pods"], ["list"]),
+    rule("apps", ["deployments", "statefulsets", "daemonsets"], ["list"]),
+  ],
+};
+
+const korifiAppSecrets: ControllerNeeds = {
+  kinds: [],
+  rules: [rule(KORIFI_GROUP, [cfServiceInstance.plural, cfServiceBinding.plural], READ), korifiApps, korifiSecrets],
 };
 
 /** Restarted by annotations on itself and on its pod template. */
@@ -165,13 +203,17 @@ export const controllerNeeds: ReadonlyMap<string, ControllerNeeds> = new Map([
     "bind9-instance",
     bindMaker(bind9Instance, [
       ...bindKeyObjects,
-      rule("apps", ["deployments"], MAKE),
+      // One of a kind goes when the other one has taken its place.
+      rule("apps", ["deployments", "statefulsets"], [...MAKE, "delete"]),
       rule("", ["configmaps", "services"], MAKE),
       // Asked whether they accept the keys of a Secret that somebody else looks after.
       rule("", ["pods"], ["list"]),
     ]),
   ],
   ["bind9-keys", bindKeys],
+  ["cf-instances", korifiInstances],
+  ["cf-bindings", korifiBindings],
+  ["cf-apps", korifiAppSecrets],
   ["restart", restarts],
 ]);
 

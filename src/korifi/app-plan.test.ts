@@ -19,7 +19,7 @@ const service = (name: string, text: string, more: Partial<AppService> = {}): Ap
 function after(services: readonly AppService[], present?: SecretView): SecretView {
   const [write] = planApp({ appName: "shop", services, present }).writes as readonly SecretWrite[];
   assert.ok(write);
-  return secretOf(NAME, textsIn(write.data), { derivedFrom: write.derivedFrom });
+  return secretOf(NAME, textsIn(write.data), { derivedFrom: write.derivedFrom, servicesOf: "shop" });
 }
 
 type Vcap = Readonly<Record<string, readonly { readonly binding_guid: string; readonly credentials: unknown }[]>>;
@@ -89,15 +89,50 @@ for (const { why, service: broken } of unreadable) {
   });
 }
 
+test("a service that stays what it was was made from what it was made from", () => {
+  const keyed = (keyId: string, text: string) =>
+    service("b1", text, {
+      credentials: secretOf("creds-of-b1", { credentials: text }, { derivedFrom: `rotated@${keyId}` }),
+    });
+  const present = after([keyed("k1", '{"user":"alice"}'), bob]);
+  assert.equal(present.derivedFrom, "creds-of-b1,creds-of-b2,rotated@k1");
+  const gone = service("b1", "{}", { instance: undefined, credentials: undefined });
+  assert.deepEqual(planApp({ appName: "shop", services: [gone, bob], present }).writes, []);
+  const other = service("b2", '{"user":"carol"}', {
+    credentials: secretOf("creds-of-b2", { credentials: '{"user":"carol"}' }, { derivedFrom: "rotated@k2" }),
+  });
+  assert.equal(after([gone, other], present).derivedFrom, "creds-of-b1,creds-of-b2,rotated");
+});
+
 test("somebody else's Secret stays, an application's own is taken over", () => {
   const theirs = secretOf(NAME, { mine: "x" });
   assert.deepEqual(told(planApp({ appName: "shop", services: [alice], present: theirs })), [
     `SecretTaken: the Secret ${NAME} is somebody else's: its name is needed`,
   ]);
+  // A binding may be called so.
+  const ofBinding = secretOf(NAME, { user: "x" }, { derivedFrom: "db", owner: NAME });
+  assert.deepEqual(planApp({ appName: "shop", services: [alice], present: ofBinding }).writes, []);
   const ofApp = secretOf(NAME, { VCAP_SERVICES: "{}" }, { owner: "shop" });
   assert.deepEqual(told(planApp({ appName: "shop", appUid: uidOf("shop"), services: [alice], present: ofApp })), [
     `update ${NAME} from creds-of-b1`,
   ]);
+});
+
+test("what Korifi has written stays, however it is written, until it is to say something else", () => {
+  const odd = service("b1", '{"user":"<alice>","pin":1}');
+  const lists = JSON.parse(textsIn(after([odd, bob]).data).VCAP_SERVICES ?? "") as Vcap;
+  const reversed = Object.entries(lists).map(([label, entries]) => [label, entries.toReversed()]);
+  const escaped = JSON.stringify(Object.fromEntries(reversed)).replaceAll("<", "\\u003c");
+  const present = secretOf(NAME, { VCAP_SERVICES: escaped }, { owner: "shop" });
+  const plan = (...services: readonly AppService[]) =>
+    told(planApp({ appName: "shop", appUid: uidOf("shop"), services, present }));
+  assert.deepEqual(plan(odd, bob), []);
+  assert.deepEqual(plan(odd, service("b2", '{"user":"carol"}')), [`update ${NAME} from creds-of-b1,creds-of-b2`]);
+  assert.deepEqual(plan(odd), [`update ${NAME} from creds-of-b1`]);
+  const text = '{"user":"bob"}';
+  const credentials = secretOf("creds-of-b2", { credentials: text }, { derivedFrom: "rotated@k1" });
+  const keyed = service("b2", text, { credentials });
+  assert.deepEqual(plan(odd, keyed), [`update ${NAME} from creds-of-b1,creds-of-b2,rotated@k1`]);
 });
 
 test("more than a Secret holds is not written, and said", () => {

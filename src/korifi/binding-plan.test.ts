@@ -34,6 +34,10 @@ interface Row {
 }
 
 const legacyInstance = instanceOf({ status: { credentials: { name: "db-migrated" } } });
+const movedInstance = instanceOf({
+  spec: { secretName: "db-migrated" },
+  status: { credentials: { name: "db-migrated" } },
+});
 const legacySecret = secretOf("db", { user: "alice" }, { type: "servicebinding.io/user-provided", owner: "db" });
 
 const rows: readonly Row[] = [
@@ -173,7 +177,7 @@ const rows: readonly Row[] = [
   {
     why: "legacy credentials that really change move the reference, and the legacy Secret stays",
     binding: bound("db", "db-migrated"),
-    instance: legacyInstance,
+    instance: movedInstance,
     credentials: creds('{"user":"bob"}', "db-migrated"),
     secrets: [legacySecret],
     plan: ["create b1 from db-migrated", "status b1, db-migrated"],

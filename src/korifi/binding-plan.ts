@@ -1,4 +1,5 @@
 import { type Credentials, readCredentialsIn } from "./credentials.ts";
+import { derivedFromText, originsOf } from "./derived-from.ts";
 import { finding } from "./finding.ts";
 import { flatten } from "./flatten.ts";
 import { isForProjection, keepsLegacyMount } from "./migration.ts";
@@ -25,11 +26,13 @@ const candidatesFor = (binding: Binding, type: string): readonly [string, string
 ];
 
 /** All names that have to be looked at for a plan. */
-export function mountSecretNames({ binding, instance, credentials }: Omit<BindingScene, "secrets">): readonly string[] {
+export function mountSecretNames({
+  binding,
+  credentials,
+}: Pick<BindingScene, "binding" | "credentials">): readonly string[] {
   const read = credentials && readCredentialsIn(credentials);
   const candidates = read?.kind === "credentials" ? candidatesFor(binding, flatten(read.credentials).type) : [];
-  const said = [instance?.name, binding.mountName].filter((name) => name !== undefined);
-  return [...new Set([...candidates, ...said])];
+  return [...new Set([...candidates, ...(binding.mountName === undefined ? [] : [binding.mountName])])];
 }
 
 export function planBinding(scene: BindingScene): Plan {
@@ -84,7 +87,8 @@ function mountOf({ binding, secrets }: BindingScene, instance: Instance, given: 
   const order = candidates.sort((a, b) => Number(b === binding.mountName) - Number(a === binding.mountName));
   const name = order.find(isOurs) ?? order.find((candidate) => present(candidate) === undefined);
   if (name === undefined) return undefined;
-  return { name, writes: secretWrites({ name, ...flat, owner: "binding", derivedFrom: secret.name }, present(name)) };
+  const derivedFrom = derivedFromText(originsOf([secret]));
+  return { name, writes: secretWrites({ name, ...flat, owner: "binding", derivedFrom }, present(name)) };
 }
 
 const statusWrites = (binding: Binding, mountName: string, envName: string): readonly Write[] =>

@@ -1,5 +1,6 @@
-import { CREDENTIALS_KEY, MAX_SECRET_KEY_LENGTH, SECRET_KEY_PATTERN, USER_PROVIDED } from "../api/korifi/names.ts";
+import { CREDENTIALS_KEY, USER_PROVIDED } from "../api/korifi/names.ts";
 import { Redacted } from "../base/redacted.ts";
+import { isSecretKey, MAX_SECRET_KEY_LENGTH } from "../base/secret-keys.ts";
 import { type Finding, finding, shown } from "./finding.ts";
 import { compactJson, isObjectText, membersOf, objectText, stringIn } from "./json-text.ts";
 
@@ -23,11 +24,6 @@ export type SecretValues = Redacted<Readonly<Record<string, string>>>;
 export const MAX_SECRET_BYTES = 1024 * 1024;
 /** The Secret for projection may have a type that the credentials do not have. */
 const MAX_TEXT_BYTES = MAX_SECRET_BYTES - "type".length - USER_PROVIDED.length;
-
-const SECRET_KEY = new RegExp(SECRET_KEY_PATTERN);
-
-const isSecretKey = (name: string): boolean =>
-  SECRET_KEY.test(name) && name.length <= MAX_SECRET_KEY_LENGTH && name !== "." && !name.startsWith("..");
 
 export function readCredentials(text: Redacted<string>): ReadCredentials {
   const written = text.reveal();

@@ -10,6 +10,7 @@ import {
   readCredentialsIn,
   type SecretValues,
 } from "./credentials.ts";
+import { derivedFromText, originsOf } from "./derived-from.ts";
 import { finding, shown } from "./finding.ts";
 import { objectText } from "./json-text.ts";
 import { isForProjection, migratedCredentials } from "./migration.ts";
@@ -108,7 +109,8 @@ function planDerived({ instance, source, secrets, credentials }: DerivedScene): 
     return nothingBut(finding("SecretTaken", `the Secret ${names.at(-1)} is somebody else's: its name is needed`));
   }
   const data = keptData(present(name), credentials) ?? credentialsData(credentials);
-  const wanted = { name, type: "Opaque", data, owner: "instance", derivedFrom: source.name } as const;
+  const derivedFrom = derivedFromText(originsOf([source]));
+  const wanted = { name, type: "Opaque", data, owner: "instance", derivedFrom } as const;
   return {
     writes: [...secretWrites(wanted, present(name)), ...statusWrites(instance, name, source)],
     findings: [],

@@ -140,7 +140,8 @@ export class KorifiWorld {
       assert.equal(present?.version, write.over?.version);
       assert.equal(present?.type ?? write.type, write.type, "the type of a Secret cannot change");
       const { name, type, derivedFrom } = write;
-      const said = { type, derivedFrom, owner: object, version: this.#nextVersion() };
+      const servicesOf = write.owner === "app" ? { servicesOf: object } : {};
+      const said = { type, derivedFrom, ...servicesOf, owner: object, version: this.#nextVersion() };
       this.#secrets.set(name, { ...secretOf(name, {}, said), data: write.data });
     }
   }

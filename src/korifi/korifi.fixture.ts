@@ -1,4 +1,4 @@
-import { DERIVED_FROM } from "../api/korifi/names.ts";
+import { DERIVED_FROM, SERVICES_OF } from "../api/korifi/names.ts";
 import { fc } from "../base/properties.fixture.ts";
 import { Redacted } from "../base/redacted.ts";
 import type { KubeObject } from "../kube/objects.ts";
@@ -56,6 +56,7 @@ interface SecretSaid {
   readonly type?: string;
   readonly owner?: string;
   readonly derivedFrom?: string;
+  readonly servicesOf?: string;
   readonly version?: string;
 }
 
@@ -64,7 +65,11 @@ export function secretOf(
   texts: Readonly<Record<string, string | Buffer>>,
   said: SecretSaid = {},
 ): SecretView {
-  const { type = "Opaque", owner, derivedFrom, version = "1" } = said;
+  const { type = "Opaque", owner, derivedFrom, servicesOf, version = "1" } = said;
+  const annotations = {
+    ...(derivedFrom !== undefined && { [DERIVED_FROM]: derivedFrom }),
+    ...(servicesOf !== undefined && { [SERVICES_OF]: servicesOf }),
+  };
   const owners = owner === undefined ? [] : [{ apiVersion: "v1", kind: "X", name: owner, uid: uidOf(owner) }];
   return viewSecret({
     apiVersion: "v1",
@@ -75,7 +80,7 @@ export function secretOf(
       uid: uidOf(`secret-${name}`),
       resourceVersion: version,
       ownerReferences: owners,
-      ...(derivedFrom !== undefined && { annotations: { [DERIVED_FROM]: derivedFrom } }),
+      annotations,
     },
     type,
     data: Object.fromEntries(

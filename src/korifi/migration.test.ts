@@ -46,19 +46,30 @@ test("what is projected after a migration is what was projected before it", () =
 });
 
 const VALUES = { type: "database", user: "alice" };
+const MOVED = { spec: { secretName: "db-migrated" } };
 const SAME = '{"user":"alice","type":"database"}';
 
 const rows = [
   { why: "the credentials are those of the legacy Secret", credentials: SAME, keeps: true },
   {
     why: "the instance is pointed at the migrated Secret, which says the same",
-    instance: { spec: { secretName: "db-migrated" } },
+    instance: MOVED,
     credentials: SAME,
     keeps: true,
   },
-  { why: "a value is another one", credentials: '{"user":"bob","type":"database"}', keeps: false },
-  { why: "a value is gone", credentials: '{"type":"database"}', keeps: false },
-  { why: "a value has come", credentials: '{"type":"database","user":"alice","port":1}', keeps: false },
+  {
+    why: "the legacy Secret was changed itself, and what was migrated from it is behind",
+    credentials: '{"user":"bob","type":"database"}',
+    keeps: true,
+  },
+  { why: "a value is another one", instance: MOVED, credentials: '{"user":"bob","type":"database"}', keeps: false },
+  { why: "a value is gone", instance: MOVED, credentials: '{"type":"database"}', keeps: false },
+  {
+    why: "a value has come",
+    instance: MOVED,
+    credentials: '{"type":"database","user":"alice","port":1}',
+    keeps: false,
+  },
   { why: "the binding names no Secret yet", mount: undefined, credentials: SAME, keeps: false },
   { why: "the binding names its own Secret already", mount: "b1", credentials: SAME, keeps: false },
   { why: "the legacy Secret is gone", namesake: undefined, credentials: SAME, keeps: false },

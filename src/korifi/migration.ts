@@ -23,13 +23,15 @@ export interface LegacyMount {
 }
 
 /**
- * Whether the reference of a binding stays at the legacy Secret: as long as that says what the credentials say. That the
- * instance is pointed at its migrated Secret is not a change of them yet; it comes right before one.
+ * Whether the reference of a binding stays at the legacy Secret: as long as the credentials come from it, or are what it
+ * says. That the instance is pointed at its migrated Secret is not a change of them yet; it comes right before one.
  */
 export function keepsLegacyMount({ binding, instance, namesake, credentials }: LegacyMount): boolean {
   if (namesake === undefined || binding.mountName !== instance.name || namesake.name !== instance.name) return false;
   // A binding may bear the name of its instance; then the Secret can be one that was made for it.
   if (!isForProjection(namesake) || namesake.ownerUids.includes(binding.uid)) return false;
+  // Whoever changes it where it is has changed what is projected, and what is made from it follows.
+  if (instance.source.kind === "own" && instance.source.secretName === namesake.name) return true;
   const legacy = migratedCredentials(namesake);
   return legacy.kind === "credentials" && isSameCredentials(legacy.credentials, credentials);
 }

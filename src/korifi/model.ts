@@ -43,8 +43,14 @@ export interface SecretView {
   readonly version: string;
   readonly type: string;
   readonly data: SecretValues;
+  /** Where what it holds is known without being kept: `dataDigest` of it. The data has the keys alone then. */
+  readonly digest?: string;
   /** Those that it goes with. */
   readonly ownerUids: readonly string[];
   /** What it says it was made from. */
   readonly derivedFrom?: string;
+  /** The application whose services are in it. */
+  readonly servicesOf?: string;
+  /** Which key it holds, where it is one that Keyturn publishes. */
+  readonly keyId?: string;
 }

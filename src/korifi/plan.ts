@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { sortedJson } from "../base/sorted-json.ts";
 import type { SecretValues } from "./credentials.ts";
 import type { Finding } from "./finding.ts";
 import type { SecretView } from "./model.ts";
@@ -25,7 +27,7 @@ export interface SecretWrite {
   readonly data: SecretValues;
   /** Whose it is to be. */
   readonly owner: "instance" | "binding" | "app";
-  /** The value of its annotation: names of Secrets. */
+  /** What it is made from, as it stands on it. */
   readonly derivedFrom: string;
   /** The one that it is written over, to be so still; a Secret without one is created, and never taken over. */
   readonly over?: { readonly uid: string; readonly version: string };
@@ -67,9 +69,16 @@ export function secretWrites(
   present: SecretView | undefined,
 ): readonly SecretWrite[] {
   if (present === undefined) return [{ kind: "secret", ...wanted }];
-  if (present.derivedFrom === wanted.derivedFrom && isSameData(present.data, wanted.data)) return [];
+  if (present.derivedFrom === wanted.derivedFrom && holds(present, wanted.data)) return [];
   return [{ kind: "secret", ...wanted, over: { uid: present.uid, version: present.version } }];
 }
+
+const holds = ({ data, digest }: SecretView, wanted: SecretValues): boolean =>
+  digest === undefined ? isSameData(data, wanted) : digest === dataDigest(wanted);
+
+/** For comparing in memory; whoever writes it down tells others something of the values. */
+export const dataDigest = (data: SecretValues): string =>
+  createHash("sha256").update(sortedJson(data.reveal())).digest("base64url");
 
 function isSameData(a: SecretValues, b: SecretValues): boolean {
   const [these, those] = [a.reveal(), b.reveal()];

@@ -1,8 +1,9 @@
-import { DERIVED_FROM, INSTANCE_KIND, KORIFI_GROUP, USER_PROVIDED } from "../api/korifi/names.ts";
+import { DERIVED_FROM, INSTANCE_KIND, KORIFI_GROUP, SERVICES_OF, USER_PROVIDED } from "../api/korifi/names.ts";
 import { isObjectName } from "../base/object-names.ts";
 import { Redacted } from "../base/redacted.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { recordOf, type UnknownRecord } from "../kube/record.ts";
+import { keyIdOf } from "../publish/secret-publisher.ts";
 import { type Finding, finding } from "./finding.ts";
 import type { Binding, CredentialsSource, Instance, SecretView } from "./model.ts";
 
@@ -90,7 +91,8 @@ function referencesIn(status: UnknownRecord): Pick<Binding, "mountName" | "envNa
 
 export function viewSecret(secret: KubeObject): SecretView {
   const { name, uid = "", resourceVersion: version = "", annotations, ownerReferences } = secret.metadata;
-  const derivedFrom = annotations?.[DERIVED_FROM];
+  const { [DERIVED_FROM]: derivedFrom, [SERVICES_OF]: servicesOf } = annotations ?? {};
+  const keyId = keyIdOf(secret.metadata);
   const texts = Object.entries(recordOf(secret.data)).map(([key, value]) => [key, String(value)]);
   return {
     name,
@@ -100,6 +102,8 @@ export function viewSecret(secret: KubeObject): SecretView {
     data: new Redacted(Object.fromEntries(texts) as Readonly<Record<string, string>>),
     ownerUids: (ownerReferences ?? []).map((owner) => owner.uid),
     ...(derivedFrom !== undefined && { derivedFrom }),
+    ...(servicesOf !== undefined && { servicesOf }),
+    ...(keyId !== undefined && { keyId }),
   };
 }
 

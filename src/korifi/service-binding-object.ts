@@ -1,4 +1,4 @@
-import { APP_GUID_LABEL, BINDING_GUID_LABEL, KORIFI_GROUP, KORIFI_VERSION } from "../api/korifi/names.ts";
+import { APP_GUID_LABEL, BINDING_GUID_LABEL, BINDING_KIND, KORIFI_GROUP, KORIFI_VERSION } from "../api/korifi/names.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { recordOf } from "../kube/record.ts";
 import type { Binding } from "./model.ts";
@@ -33,7 +33,7 @@ export function serviceBindingObject(
         kind: "StatefulSet",
         selector: { matchLabels: { [APP_GUID_LABEL]: appName } },
       },
-      service: { apiVersion: `${KORIFI_GROUP}/${KORIFI_VERSION}`, kind: "CFServiceBinding", name },
+      service: { apiVersion: `${KORIFI_GROUP}/${KORIFI_VERSION}`, kind: BINDING_KIND, name },
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Resource versions are documented as comparable within one kind since Kubernetes 1.35: decimal numbers of any length.
- * Anything else is opaque, and then the answer is undefined. Must not: be used across kinds.
+ * Anything else is opaque, and then the answer is undefined. Must not: be used across kinds, unless somebody has found out
+ * that one store counts both.
  */
 export function compareResourceVersions(a: string, b: string): number | undefined {
   if (!DECIMAL.test(a) || !DECIMAL.test(b)) return undefined;

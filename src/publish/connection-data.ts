@@ -1,4 +1,5 @@
 import { KeyturnError, never } from "../base/errors.ts";
+import { isSecretKey } from "../base/secret-keys.ts";
 
 /**
  * How credentials become the data of a Secret. Pure. Must not: hold back or change a value; what the service gave out is
@@ -29,7 +30,6 @@ interface InstanceDescription {
   readonly tags: readonly string[];
 }
 
-const SECRET_KEY = /^[-._a-zA-Z0-9]{1,253}$/;
 const WHOLE = "credentials";
 /** What a Secret may hold in all. */
 const MAX_BYTES = 1024 * 1024;
@@ -48,7 +48,7 @@ export function connectionData(
   if (Object.keys(credentials).length === 0) throw new UnpublishableCredentials("the credentials are empty");
   const data = dataFor(credentials, layout);
   for (const key of Object.keys(data)) {
-    if (!SECRET_KEY.test(key) || key === "." || key === "..") {
+    if (!isSecretKey(key)) {
       throw new UnpublishableCredentials(
         `${shown(key)} cannot be a key of a Secret: ${remedyFor(layout)}, so that all credentials go under one key`,
       );

@@ -164,6 +164,7 @@ test("what cannot be published is refused by key, never by value", () => {
     [{}, /empty/],
     [{ "a b": canary }, /"a b" cannot be a key of a Secret: set spec\.secretKey/],
     [{ "..": canary }, /cannot be a key/],
+    [{ "..x": canary }, /"\.\.x" cannot be a key/],
     [{ big: canary.repeat(200_000) }, /bytes, a Secret holds/],
   ];
   for (const [given, message] of table) assertUnpublishable(given, "flat", message);

@@ -3,6 +3,7 @@ import type { HttpPort } from "../providers/http-port.ts";
 import type { RestartMetrics } from "../report/restart-metrics.ts";
 import type { RndcKeyMetrics } from "../report/rndc-key-metrics.ts";
 import type { RotationMetrics } from "../report/rotation-metrics.ts";
+import type { KorifiMode } from "./korifi/strangers.ts";
 import type { RestartKnowledge } from "./restart/restart-knowledge.ts";
 import type { RestartSettings } from "./restart/restart-settings.ts";
 
@@ -34,6 +35,10 @@ export interface ControllerSettings {
   readonly settleMs: number;
   /** How many rotations that are overdue together may start within a second, per provider configuration. */
   readonly overdueStartsPerSecond: number;
+  /** A rollout for an RNDC key that takes longer is told of, and begun again; ten minutes when nothing is said. */
+  readonly rolloutPatienceMs?: number;
+  /** Whether service instances and bindings are looked after although Korifi's own controllers seem to; "auto": not then. */
+  readonly korifi?: KorifiMode;
   readonly restart: RestartSettings;
   readonly restartMetrics?: RestartMetrics;
   /** What the restart controller tells the others; absent while it is off. */

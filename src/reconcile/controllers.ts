@@ -5,6 +5,7 @@ import { createBtpFamily } from "./btp/btp-family.ts";
 import { createCloudFoundryFamily } from "./cloudfoundry/cloud-foundry-family.ts";
 import { createRotatingCredentialBindingFamily } from "./cloudfoundry/rotating-credential-binding-family.ts";
 import type { ControllerSettings } from "./controller-settings.ts";
+import { korifiControllers } from "./korifi/korifi-controllers.ts";
 import { createFamilyController } from "./managed/family-controller.ts";
 import { ROTATING_RESOURCE } from "./parents/generic/generic-family.ts";
 import { createRotatingResourceController } from "./parents/generic/rotating-resource-controller.ts";
@@ -28,5 +29,6 @@ export const controllers: readonly ControllerFactory[] = [
   { name: ROTATING_RESOURCE, create: createRotatingResourceController },
   ...bindControllers,
   { name: RNDC_KEYS, create: (settings) => createRndcKeyController(settings) },
+  ...korifiControllers,
   { name: RESTART, create: createRestartController },
 ];

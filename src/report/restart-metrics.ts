@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
 /** Why a restart that is called for has not begun. */
-export type RestartWait = "QuietPeriod" | "LeastInterval" | "WindowClosed" | "NoSlot" | "OtherOperator";
+export type RestartWait = (typeof WAITS)[number];
 
-const WAITS: readonly RestartWait[] = ["QuietPeriod", "LeastInterval", "WindowClosed", "NoSlot", "OtherOperator"];
+const WAITS = ["QuietPeriod", "LeastInterval", "WindowClosed", "NoSlot", "OtherOperator", "OtherRollout"] as const;
 
 /** How things stand with restarts: asked when somebody looks. */
 export interface RestartProbe {

@@ -413,3 +413,74 @@ test("every wait is in the future", () => {
     ),
   );
 });
+
+test("what a pod template brings that came after it is not rolled out", () => {
+  const departure = { template: "id.left", version: "20" };
+  const brought = (version: string | undefined, areAll = true): Partial<RestartSituation> => ({
+    sources: only(source("2", { version })),
+    departed: { departure, areAll },
+  });
+  const coming = stateOf({ [DB]: digest("1") }, { departure });
+  const rows: readonly (readonly [reason: string, changes: Partial<RestartSituation>, expected: string])[] = [
+    ["it came after the change, and all pods are of it", brought("19"), "adopt"],
+    ["it came with the change itself", brought("20"), "roll"],
+    ["the change came later", brought("21"), "roll"],
+    ["numbers, not words", brought("3"), "adopt"],
+    ["versions that nobody can compare", brought("x-19"), "roll"],
+    ["no version at all", brought(undefined), "roll"],
+    ["pods from before are there: that is written down first", brought("19", false), "adopt"],
+    ["and then waited for", { ...brought("19", false), state: coming }, "wait OtherRollout Infinitys"],
+    [
+      "another one than was written down",
+      { ...brought("19", false), state: { ...coming, departure: { ...departure, version: "18" } } },
+      "adopt",
+    ],
+    ["whatever the window and the slots say", { ...brought("19"), hasSlot: false, isStopped: true }, "adopt"],
+    ["what nobody has left brings nothing", { ...brought("19"), departed: undefined }, "roll"],
+    [
+      "one of two came later",
+      {
+        state: stateOf({ [DB]: digest("1"), "secret/b": digest("1", "secret/b") }),
+        sources: new Map([
+          [DB, source("2", { version: "19" })],
+          ["secret/b", source("2", { version: "21", digest: digest("2", "secret/b") })],
+        ]),
+        departed: { departure, areAll: true },
+      },
+      "roll",
+    ],
+    [
+      "somebody asks for pods of after a date",
+      {
+        sources: only(source("1", { version: "19", againAt: NOW - MINUTE_MS })),
+        departed: { departure, areAll: true },
+      },
+      "roll",
+    ],
+    [
+      "nothing has changed",
+      { sources: only(source("1", { version: "19" })), departed: { departure, areAll: true } },
+      "settled UpToDate",
+    ],
+  ];
+  for (const [reason, changes, expected] of rows) {
+    assert.equal(summary(decideRestart({ ...CHANGED, ...changes })), expected, reason);
+  }
+});
+
+test("until all pods have moved nothing counts as moved; then it does, and says who brought it", () => {
+  const departure = { template: "id.left", version: "20" };
+  const sources = only(source("2", { version: "19" }));
+  const first = decideRestart({ ...CHANGED, sources, departed: { departure, areAll: false } });
+  assert.ok(first.kind === "adopt");
+  assert.equal(first.state.sources.get(DB)?.digest, digest("1"));
+  assert.deepEqual(first.state.departure, departure);
+  const second = decideRestart({ ...CHANGED, sources, state: first.state, departed: { departure, areAll: true } });
+  assert.ok(second.kind === "adopt");
+  const { digest: known, isBrought, version } = second.state.sources.get(DB) ?? {};
+  assert.deepEqual([known, isBrought, version], [digest("2"), true, "19"]);
+  assert.equal(second.state.departure, undefined);
+  const third = decideRestart({ ...CHANGED, state: second.state, sources: only(source("3", { version: "30" })) });
+  assert.ok(third.kind === "roll");
+  assert.equal(third.state.sources.get(DB)?.isBrought, undefined, "our own words are on the template again");
+});

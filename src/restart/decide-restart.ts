@@ -1,9 +1,11 @@
 import { formatInstant } from "../base/instant.ts";
+import { isOlder } from "../kube/resource-version.ts";
 import { FOREIGN_PATIENCE_MS, leftByOther } from "./foreign-state.ts";
 import { isAskedAgain, judgeSource } from "./judge-source.ts";
 import {
   ABSENT,
   type AppliedSource,
+  type Departed,
   type RestartDecision,
   type RestartSituation,
   type RestartState,
@@ -30,11 +32,48 @@ export function decideRestart(situation: RestartSituation): RestartDecision {
   if (state === undefined || changed.length === 0) {
     return isNews ? { kind: "adopt", state: adopted, isRelease: false } : unchanged(state, situation);
   }
+  const { departed } = situation;
+  if (departed && !left && isBroughtBy(departed, changed, situation))
+    return departed.areAll ? moved(adopted, changed) : coming(state, changed, departed);
   const publishedAt = newestOf(changed, situation);
   // The write would leave the template as it is: whatever it was made for has been rolled out.
   if (isOnTemplate(sources, publishedAt, situation)) return { kind: "adopt", state: adopted, isRelease: false };
   if (isStopped) return { kind: "settled", reason: "Stopped" };
   return obstacle(state, changed, situation) ?? roll(adopted, changed, situation);
+}
+
+/**
+ * Whether the pod template is later than all that has changed: whatever is made of it starts with that. Who asks for pods
+ * of after a date is not answered by a version.
+ */
+function isBroughtBy(
+  { departure }: Departed,
+  changed: readonly SourceId[],
+  { state, sources }: RestartSituation,
+): boolean {
+  return changed.every((source) => {
+    const current = sources.get(source);
+    if (current?.version === undefined || isAskedAgain(state?.sources.get(source), current)) return false;
+    return isOlder(current.version, departure.version);
+  });
+}
+
+/** All pods were made of it. */
+function moved({ departure: _, ...adopted }: RestartState, changed: readonly SourceId[]): RestartDecision {
+  const sources = new Map<SourceId, AppliedSource>(adopted.sources);
+  for (const source of changed) {
+    const applied = sources.get(source);
+    if (applied) sources.set(source, { ...applied, isBrought: true });
+  }
+  return { kind: "adopt", state: { ...adopted, sources }, isRelease: false };
+}
+
+/** Until then nothing has moved: it may be taken back. What it is known by is written down for whoever comes next. */
+function coming(state: RestartState, changed: readonly SourceId[], { departure }: Departed): RestartDecision {
+  const known = state.departure;
+  const isKnown = known?.version === departure.version && known.template === departure.template;
+  if (!isKnown) return { kind: "adopt", state: { ...state, departure }, isRelease: false };
+  return { kind: "wait", until: Number.POSITIVE_INFINITY, reason: "OtherRollout", changed };
 }
 
 /** Undefined: the other operator has had its time. */
@@ -168,6 +207,14 @@ const restartsOf = ({ restartedAt }: RestartState, { ownRestartedAt, now }: Rest
 function roll(adopted: RestartState, changed: readonly SourceId[], situation: RestartSituation): RestartDecision {
   const { now, pace } = situation;
   const publishedAt = newestOf(changed, situation);
-  const restarted = { ...adopted, restartedAt: [...adopted.restartedAt, now], rolled: { publishedAt, isAgain: false } };
+  const { departure: _, ...known } = adopted;
+  const restarted = {
+    ...known,
+    sources: new Map(
+      Array.from(known.sources, ([source, { isBrought: __, ...applied }]) => [source, applied] as const),
+    ),
+    restartedAt: [...known.restartedAt, now],
+    rolled: { publishedAt, isAgain: false },
+  };
   return { kind: "roll", state: trimmed(restarted, now, pace.perHour), changed, publishedAt };
 }

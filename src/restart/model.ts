@@ -45,6 +45,8 @@ export interface AppliedSource {
   readonly version?: string | undefined;
   /** The last `againAt` that was answered. */
   readonly againAt?: number | undefined;
+  /** A rollout of somebody else has brought it: what the pods say of it, by the pod template, is older than they are. */
+  readonly isBrought?: true;
 }
 
 /** What is remembered of a workload, on the workload itself. */
@@ -58,6 +60,28 @@ export interface RestartState {
   readonly replacing: string | undefined;
   /** The last restart that was ours; undefined where there was none. */
   readonly rolled?: RolledOut;
+  /** A rollout of somebody else that is under way, and brings what has changed. */
+  readonly departure?: Departure;
+}
+
+/**
+ * That a workload has left a pod template which all its pods were of: whichever of its pods is of another one was made
+ * after that. So it stays, whatever becomes of the template later.
+ */
+export interface Departure {
+  /** A keyed digest of the template that was left, after the id of the key. */
+  readonly template: string;
+  /** What its own controller called that template; undefined: nothing. */
+  readonly revision?: string | undefined;
+  /** The version in which the workload had another one for the first time. */
+  readonly version: string;
+}
+
+/** That a workload is on another template than the one it has left. */
+export interface Departed {
+  readonly departure: Departure;
+  /** No pod of the template that was left is there any more, but for those on their way out. */
+  readonly areAll: boolean;
 }
 
 /** What a restart was for. */
@@ -120,6 +144,8 @@ export interface RestartSituation {
   readonly hasSlot: boolean;
   /** Our last restart was taken off the pod template, and pods from before it run on. */
   readonly isReverted?: boolean;
+  /** Given only where its version and those of the sources that were written are counted by the same store. */
+  readonly departed?: Departed | undefined;
 }
 
 export type RestartDecision =
@@ -135,8 +161,11 @@ export type RestartDecision =
       readonly kind: "wait";
       /** Infinity where somebody else tells: a slot that is given back. */
       readonly until: number;
-      /** `OtherOperator`: one with another key has the state, and what has changed, if anything, is left to it for a while. */
-      readonly reason: "QuietPeriod" | "LeastInterval" | "WindowClosed" | "NoSlot" | "OtherOperator";
+      /**
+       * `OtherOperator`: one with another key has the state, and what has changed, if anything, is left to it for a while.
+       * `OtherRollout`: one that somebody else has begun brings it.
+       */
+      readonly reason: "QuietPeriod" | "LeastInterval" | "WindowClosed" | "NoSlot" | "OtherOperator" | "OtherRollout";
       readonly changed: readonly SourceId[];
     }
   /** Too many: say so, and do nothing more. */

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fc } from "../base/properties.fixture.ts";
-import { type ConsumedSecret, type ConsumerPod, isPodBehind, isUntouched, type KeyOfBefore } from "./pod-behind.ts";
+import {
+  type ConsumedSecret,
+  type ConsumerPod,
+  isBrought,
+  isPodBehind,
+  isPodBehindDerived,
+  isUntouched,
+  type KeyOfBefore,
+} from "./pod-behind.ts";
 import { digestOfValue, NOW } from "./restart.fixture.ts";
 
 const SECOND_MS = 1000;
@@ -76,6 +84,76 @@ describe("a pod is behind", () => {
       }),
     );
   });
+});
+
+describe("a pod that uses a Secret which was made from the one that held the key is behind", () => {
+  /** It was made anew ten minutes after the key was replaced. */
+  const madeAt = NOW + 10 * MINUTE_MS;
+  const derived: ConsumedSecret = { keyId: "k-2", digest: NEW, writtenAt: madeAt, publishedAt: madeAt };
+  const table: readonly (readonly [
+    reason: string,
+    pod: Partial<ConsumerPod>,
+    isBehind: boolean,
+    derived?: Partial<ConsumedSecret>,
+  ])[] = [
+    ["it was there before the key was replaced", {}, true],
+    ["it started after that, and before the Secret was made anew", { createdAt: NOW + 5 * MINUTE_MS }, true],
+    ["it started in the second in which it was made anew", { createdAt: madeAt }, true],
+    ["it started a second later", { createdAt: madeAt + SECOND_MS }, false],
+    ["it says that it runs on what is there now", { digest: NEW }, false],
+    ["it says that it runs on what was there before", { digest: OLD }, true],
+    [
+      "the Secret is made of the key still: however new the pod is, and whatever it says",
+      { createdAt: madeAt + 60 * MINUTE_MS, digest: NEW },
+      true,
+      { keyId: key.id },
+    ],
+    ["nobody knows when it was made", { createdAt: madeAt + 60 * MINUTE_MS }, true, { writtenAt: undefined }],
+    [
+      "of which key it is made is not said, and it was written when that was replaced",
+      { createdAt: madeAt + 60 * MINUTE_MS },
+      true,
+      { keyId: undefined, writtenAt: NOW + 30 * SECOND_MS },
+    ],
+    [
+      "of which key it is made is not said, and it was written long after that was replaced",
+      { createdAt: madeAt + 60 * MINUTE_MS },
+      false,
+      { keyId: undefined },
+    ],
+    [
+      "of which key it is made is not said, nor when",
+      { createdAt: madeAt + 60 * MINUTE_MS, digest: NEW },
+      true,
+      { keyId: undefined, writtenAt: undefined },
+    ],
+  ];
+  for (const [reason, given, isBehind, changed] of table) {
+    test(`${isBehind ? "yes" : "no"}: ${reason}`, () => {
+      assert.equal(isPodBehindDerived({ ...pod, ...given }, { ...derived, ...changed }, key), isBehind);
+    });
+  }
+
+  test("never is one free that started before the Secret was made anew, and says nothing", () => {
+    const seconds = fc.integer({ min: -3600, max: 3600 });
+    fc.assert(
+      fc.property(seconds, seconds, fc.constantFrom("k-1", "k-2", "k-3"), (started, made, keyId) => {
+        const [createdAt, writtenAt] = [NOW + started * SECOND_MS, NOW + made * SECOND_MS];
+        const given = { ...derived, keyId, writtenAt };
+        const isBehind = isPodBehindDerived({ createdAt, digest: undefined }, given, key);
+        assert.equal(isBehind, started <= made || keyId === key.id);
+      }),
+    );
+  });
+});
+
+test("what somebody else's rollout has brought counts for as long as the Secret is that", () => {
+  const applied = { digest: NEW, since: NOW };
+  assert.equal(isBrought({ ...applied, isBrought: true }, secret), true);
+  assert.equal(isBrought({ ...applied, isBrought: true }, { ...secret, digest: OLD }), false);
+  assert.equal(isBrought({ ...applied, isBrought: true }, { ...secret, digest: undefined }), false);
+  assert.equal(isBrought(applied, secret), false);
+  assert.equal(isBrought(undefined, secret), false);
 });
 
 describe("a workload uses nothing that the rotation changes", () => {

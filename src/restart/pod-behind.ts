@@ -47,6 +47,25 @@ export function isPodBehind(pod: ConsumerPod, secret: ConsumedSecret, key: KeyOf
 }
 
 /**
+ * The same for a Secret that was made from the one that held the key. It stops holding it when it is made anew, which may
+ * be long after that one did: only its own digest and date count.
+ */
+export function isPodBehindDerived(pod: ConsumerPod, derived: ConsumedSecret, key: KeyOfBefore): boolean {
+  if (isMadeOf(derived, key)) return true;
+  if (isSame(pod.digest, derived.digest)) return false;
+  return !(wholeSeconds(pod.createdAt) > wholeSeconds(derived.writtenAt ?? Infinity));
+}
+
+/** Whether a Secret may still be made of a key: where it does not say of which, by its date. */
+export function isMadeOf({ keyId, writtenAt = -Infinity }: ConsumedSecret, key: KeyOfBefore): boolean {
+  return keyId === undefined ? writtenAt <= key.replacedAt + CLOCK_TOLERANCE_MS : keyId === key.id;
+}
+
+/** Whether all pods of a workload that stay were made after the Secret came to be what it is, whatever they say. */
+export const isBrought = (applied: AppliedSource | undefined, { digest }: ConsumedSecret): boolean =>
+  applied?.isBrought === true && isSame(applied.digest, digest);
+
+/**
  * Whether what a workload uses of the Secret is what it was before the key was replaced: then it uses nothing that the
  * rotation changes, and there is nothing to move on from.
  */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { InvalidValue } from "../base/errors.ts";
 import { fc } from "../base/properties.fixture.ts";
 import type { KubeObject } from "../kube/objects.ts";
-import { ABSENT, type AppliedSource, type RestartState, type SourceId } from "./model.ts";
+import { ABSENT, type AppliedSource, type Departure, type RestartState, type SourceId } from "./model.ts";
 import { digestOfValue, NOW, objectWith, stateOf } from "./restart.fixture.ts";
 import { readState, stateAnnotation, trimmed } from "./restart-state.ts";
 
@@ -105,8 +105,13 @@ const applied: fc.Arbitrary<AppliedSource> = fc.record(
   {
     digest: fc.constantFrom(ABSENT, digestOfValue("secret/db", "1"), digestOfValue("secret/db", "2")),
     since: seconds,
+    isBrought: fc.constant<true>(true),
   },
-  { noNullPrototype: true },
+  { noNullPrototype: true, requiredKeys: ["digest", "since"] },
+);
+const departure: fc.Arbitrary<Departure> = fc.record(
+  { template: fc.string(), version: fc.nat().map(String), revision: fc.string() },
+  { noNullPrototype: true, requiredKeys: ["template", "version"] },
 );
 const stateArbitrary: fc.Arbitrary<RestartState> = fc.record(
   {
@@ -116,8 +121,9 @@ const stateArbitrary: fc.Arbitrary<RestartState> = fc.record(
     restartedAt: fc.array(seconds).map((all) => all.sort((a, b) => a - b)),
     isStopped: fc.boolean(),
     replacing: fc.option(fc.uuid(), { nil: undefined }),
+    departure,
   },
-  { noNullPrototype: true },
+  { noNullPrototype: true, requiredKeys: ["sources", "restartedAt", "isStopped", "replacing"] },
 );
 
 test("what is written is read, and the order in which it was learnt does not show", () => {

@@ -4,7 +4,7 @@ import type { KubeObject } from "../kube/objects.ts";
 import { isRecord } from "../kube/record.ts";
 import { ROLL_MANAGER, STATE_ANNOTATION, STATE_MANAGER } from "./annotations.ts";
 import { ownersOf } from "./managed-fields.ts";
-import type { AppliedSource, RestartState, SourceId } from "./model.ts";
+import type { AppliedSource, Departure, RestartState, SourceId } from "./model.ts";
 import { isDigest } from "./source-digests.ts";
 import { isSourceId } from "./source-id.ts";
 
@@ -32,6 +32,7 @@ function parseState(text: string, uid: string | undefined): RestartState | undef
   const fields = parseJson(text);
   if (!isRecord(fields) || uid === undefined || fields.uid !== uid) return undefined;
   const { sources, restarts, stopped, replacing, rolled, again } = fields;
+  const departure = readDeparture(fields.left);
   const applied = readSources(sources);
   const restartedAt = Array.isArray(restarts) ? restarts.map(parseInstant) : [undefined];
   const publishedAt = parseInstant(rolled);
@@ -42,7 +43,16 @@ function parseState(text: string, uid: string | undefined): RestartState | undef
     isStopped: stopped === true,
     replacing: typeof replacing === "string" ? replacing : undefined,
     ...(publishedAt === undefined ? {} : { rolled: { publishedAt, isAgain: again === true } }),
+    ...(departure && { departure }),
   };
+}
+
+/** What cannot be read is not there: then the change that it was to bring is rolled out. */
+function readDeparture(value: unknown): Departure | undefined {
+  if (!isRecord(value)) return undefined;
+  const { template, revision, version } = value;
+  if (typeof template !== "string" || typeof version !== "string") return undefined;
+  return { template, version, ...(typeof revision === "string" && { revision }) };
 }
 
 function parseJson(text: string): unknown {
@@ -58,26 +68,26 @@ function readSources(value: unknown): ReadonlyMap<SourceId, AppliedSource> | und
   const sources = new Map<SourceId, AppliedSource>();
   for (const [source, applied] of Object.entries(value)) {
     if (!isSourceId(source) || !isRecord(applied)) return undefined;
-    const { digest, since, version, again } = applied;
+    const { digest, since, version, again, brought } = applied;
     const againAt = parseInstant(again);
     const at = parseInstant(since);
     if (typeof digest !== "string" || !isDigest(digest) || at === undefined) return undefined;
     const more = { ...(typeof version === "string" && { version }), ...(againAt !== undefined && { againAt }) };
-    sources.set(source, { digest, since: at, ...more });
+    sources.set(source, { digest, since: at, ...more, ...(brought === true && { isBrought: true }) });
   }
   return sources;
 }
 
 /** The text of the annotation, the same for the same state. `InvalidValue` where it would be too long to be read back. */
 export function stateAnnotation(state: RestartState, uid: string): string {
-  const { sources, restartedAt, isStopped, replacing, rolled } = state;
+  const { sources, restartedAt, isStopped, replacing, rolled, departure } = state;
   const applied = [...sources].sort(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify({
     uid,
     sources: Object.fromEntries(
-      applied.map(([source, { since, againAt, ...rest }]) => {
+      applied.map(([source, { since, againAt, isBrought, ...rest }]) => {
         const again = againAt === undefined ? {} : { again: formatInstant(againAt) };
-        return [source, { ...rest, since: formatInstant(since), ...again }];
+        return [source, { ...rest, since: formatInstant(since), ...again, ...(isBrought && { brought: true }) }];
       }),
     ),
     restarts: restartedAt.map(formatInstant),
@@ -85,6 +95,7 @@ export function stateAnnotation(state: RestartState, uid: string): string {
     ...(replacing === undefined ? {} : { replacing }),
     ...(rolled === undefined ? {} : { rolled: formatInstant(rolled.publishedAt) }),
     ...(rolled?.isAgain ? { again: true } : {}),
+    ...(departure && { left: departure }),
   });
   if (Buffer.byteLength(text) <= MAX_BYTES) return text;
   throw new InvalidValue(`${applied.length} sources with their keys are more than a workload can be restarted for`);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../base/properties.fixture.ts";
 import type { Rollout } from "./model.ts";
 import { objectWith } from "./restart.fixture.ts";
-import { rolloutOf } from "./rollout.ts";
+import { areAllOfTemplate, rolloutOf } from "./rollout.ts";
 import { kindOf, workloadKinds } from "./workload-kinds.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -106,4 +106,48 @@ test("whatever a status holds, it is read without a throw, and a complete rollou
       assert.ok(!(isComplete && isStuck));
     }),
   );
+});
+
+test("whether every pod is of the template: stricter than a rollout that is complete", () => {
+  const deployment = { replicas: 3, updatedReplicas: 3 };
+  const statefulSet = { replicas: 3, updatedReplicas: 3, currentRevision: "b", updateRevision: "b" };
+  const daemonSet = { desiredNumberScheduled: 3, currentNumberScheduled: 3, updatedNumberScheduled: 3 };
+  const rows: readonly (readonly [reason: string, kind: string, status: Fields, expected: boolean])[] = [
+    ["all are", "Deployment", deployment, true],
+    ["they need not be available", "Deployment", { ...deployment, availableReplicas: 0 }, true],
+    ["there are none", "Deployment", {}, true],
+    ["its controller has not seen it", "Deployment", { ...deployment, observedGeneration: 1 }, false],
+    ["some are not", "Deployment", { ...deployment, updatedReplicas: 2 }, false],
+    ["one of before is still there", "Deployment", { ...deployment, replicas: 4 }, false],
+    ["all are", "StatefulSet", statefulSet, true],
+    ["its controller has not seen it", "StatefulSet", { ...statefulSet, observedGeneration: 1 }, false],
+    [
+      "some are not, below a partition",
+      "StatefulSet",
+      { ...statefulSet, updatedReplicas: 2, currentRevision: "a" },
+      false,
+    ],
+    [
+      "a template came back, and pods of the other are there",
+      "StatefulSet",
+      { ...statefulSet, updatedReplicas: 2 },
+      false,
+    ],
+    ["nothing is said", "StatefulSet", {}, false],
+    ["all are", "DaemonSet", daemonSet, true],
+    ["some are not", "DaemonSet", { ...daemonSet, updatedNumberScheduled: 2 }, false],
+    ["one is to come", "DaemonSet", { ...daemonSet, desiredNumberScheduled: 4 }, false],
+    ["one is where it should not be", "DaemonSet", { ...daemonSet, numberMisscheduled: 1 }, false],
+    ["nobody tells of Jobs", "CronJob", {}, false],
+    ["nor of a ReplicaSet", "ReplicaSet", deployment, false],
+  ];
+  for (const [reason, kindName, status, expected] of rows) {
+    const kind = kindOf(kindName);
+    assert.ok(kind, kindName);
+    const object = objectWith(
+      { generation: 2 },
+      { spec: { replicas: 3 }, status: { observedGeneration: 2, ...status } },
+    );
+    assert.equal(areAllOfTemplate(kind, object), expected, `${kindName}: ${reason}`);
+  }
 });

@@ -7,14 +7,36 @@ import type { WorkloadKind } from "./workload-kinds.ts";
  * How far a workload's own controller has come with its pod template, by its status: complete where
  * `kubectl rollout status` says so. Must not: know why it rolls.
  */
-export function rolloutOf({ type }: WorkloadKind, object: KubeObject): Rollout {
-  const parts: Parts = {
-    spec: recordOf(object.spec),
-    status: recordOf(object.status),
-    generation: object.metadata.generation ?? 0,
-  };
-  return (READERS[type.kind] ?? nothingRolls)(parts);
+export const rolloutOf = ({ type }: WorkloadKind, object: KubeObject): Rollout =>
+  (READERS[type.kind] ?? nothingRolls)(partsOf(object));
+
+/**
+ * Whether every pod is of the template as it is, but for those on their way out. Stricter than a rollout that is complete,
+ * which may leave pods below a partition, or have no pod at all while some are still there.
+ */
+export function areAllOfTemplate({ type }: WorkloadKind, object: KubeObject): boolean {
+  const parts = partsOf(object);
+  return isObserved(parts) && (WHOLE[type.kind]?.(parts) ?? false);
 }
+
+const WHOLE: Readonly<Record<string, (parts: Parts) => boolean>> = {
+  Deployment: ({ status }) => numberOf(status.updatedReplicas) === numberOf(status.replicas),
+  StatefulSet: ({ status }) =>
+    typeof status.updateRevision === "string" &&
+    status.updateRevision === status.currentRevision &&
+    numberOf(status.updatedReplicas) === numberOf(status.replicas),
+  DaemonSet: ({ status }) => {
+    const scheduled = numberOf(status.currentNumberScheduled);
+    const isWanted = scheduled === numberOf(status.desiredNumberScheduled) && numberOf(status.numberMisscheduled) === 0;
+    return isWanted && numberOf(status.updatedNumberScheduled) === scheduled;
+  },
+};
+
+const partsOf = (object: KubeObject): Parts => ({
+  spec: recordOf(object.spec),
+  status: recordOf(object.status),
+  generation: object.metadata.generation ?? 0,
+});
 
 interface Parts {
   readonly spec: UnknownRecord;

@@ -36,7 +36,7 @@ export interface OperatorOptions {
   readonly onLost: (reason: string) => void;
 }
 
-const crdType: ResourceType = {
+export const crdType: ResourceType = {
   group: "apiextensions.k8s.io",
   version: "v1",
   plural: "customresourcedefinitions",

@@ -42,6 +42,11 @@ export interface Tampering {
     /** Workloads and sources, as its watches tell of them. */
     readonly seen?: (object: KubeObject, process: Process) => KubeObject;
   };
+  /** What the controllers of service credentials alone are built on. */
+  readonly apps?: {
+    /** Objects, as watches and live reads tell of them. */
+    readonly seen?: (object: KubeObject) => KubeObject;
+  };
   /** What the controller of RndcKeys alone is built on. */
   readonly rings?: {
     readonly send?: (send: SendCommand, process: Process) => SendCommand;

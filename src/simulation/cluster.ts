@@ -2,14 +2,17 @@ import { bind9Instance } from "../api/bind/bind9-instance.ts";
 import { definitionOf } from "../api/custom-resource.ts";
 import { customResources } from "../api/custom-resources.ts";
 import { rndcKey } from "../api/keyturn/rndc-key.ts";
+import { korifiResources } from "../api/korifi/korifi-resources.ts";
 import { silentLogger } from "../base/logger.ts";
 import { type Random, seededRandom } from "../base/random.ts";
 import { EmbeddedServer } from "../embedded/embedded-server.ts";
 import type { Json } from "../embedded/json.ts";
 import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
+import { serviceBindingType } from "../reconcile/korifi/korifi-sources.ts";
 import { createDirectKube } from "./direct-kube.ts";
 import { FAMILIES } from "./families/families.ts";
+import { foreignDefinition } from "./foreign-kind.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 import { storedAs } from "./watch-view.ts";
 
@@ -83,14 +86,15 @@ function typesOfFamilies(): readonly ResourceType[] {
     const parental = parents ? [parents.kind.type, parents.children.type, parents.classType] : [];
     return [managed?.kind.type, managed?.configType, ...parental].flatMap((type) => type ?? []);
   });
-  return [...types, rndcKey, bind9Instance];
+  return [...types, rndcKey, bind9Instance, ...korifiResources, serviceBindingType];
 }
 
 /** Ours are defined as for any cluster; kinds of others bring their definition along. */
 function definitionsOfFamilies(): readonly unknown[] {
   const names = new Set(typesOfFamilies().map(storedAs));
   const ours = customResources.filter((resource) => names.has(storedAs(resource))).map(definitionOf);
-  return [...ours, ...FAMILIES.flatMap(({ parents }) => parents?.children.definition ?? [])];
+  const others = FAMILIES.flatMap(({ parents }) => parents?.children.definition ?? []);
+  return [...ours, ...others, foreignDefinition(serviceBindingType)];
 }
 
 /** As after a reset of its managedFields, which cost more than the rest of a write. */

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../kube/objects.ts";
-import { podsOf, suspectsOf } from "./consumers/consumers.ts";
+import { isDerived, podsOf, suspectsOf } from "./consumers/consumers.ts";
 import { judgeChildSecrets, judgeRest, judgeStrays } from "./judge-rest.ts";
 import { type ActName, act, type Backup, takeBackup } from "./person.ts";
 import type { AnyAct, Plan } from "./perturbation.ts";
@@ -33,17 +33,14 @@ export class Driver extends Player<World> {
     return act(this.world, name as ActName, this.backup);
   }
 
-  accuse(violation: string): void {
-    this.world.judge.accuse(violation);
-  }
-
-  protected clockJumped(): void {
+  protected override clockJumped(): void {
     this.world.tell((judge) => judge.clockJumped());
   }
 
   /** Once the Secret is what it should be, those who use it move. */
   async #moveOn(): Promise<void> {
     await this.work(ROUNDS_TO_PUBLISH);
+    if (isDerived(this.world)) await this.person("derive");
     this.world.clock.advance(LATE_MS + 1000);
     await this.person("movePods");
   }

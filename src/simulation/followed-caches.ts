@@ -1,7 +1,7 @@
 import { labelSelector } from "../embedded/selectors.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
-import { type Entry, ResourceCache } from "../kube/resource-cache.ts";
+import { type Delta, type Entry, ResourceCache } from "../kube/resource-cache.ts";
 import type { Source } from "../runtime/controller.ts";
 import type { WatchView } from "./watch-view.ts";
 
@@ -11,7 +11,7 @@ type Seen = (object: KubeObject) => KubeObject;
 export class FollowedCaches {
   readonly #watch: WatchView;
   readonly #seen: Seen;
-  readonly #caches = new Map<unknown, { readonly cache: unknown; follow(): void }>();
+  readonly #caches = new Map<unknown, { readonly cache: unknown; follow(from: string): void }>();
   #position = "";
 
   constructor(watch: WatchView, seen: Seen = (object) => object) {
@@ -19,14 +19,16 @@ export class FollowedCaches {
     this.#seen = seen;
   }
 
-  cacheOf<R>(source: Source<R>): ResourceCache<R> {
+  /** `heard` is told of every change by itself, as long as that is known. */
+  cacheOf<R>(source: Source<R>, heard?: (delta: Delta<R>) => void): ResourceCache<R> {
     const known = this.#caches.get(source);
     if (known) return known.cache as ResourceCache<R>;
     const { indexes, selection } = source;
     const isSelected = labelSelector(selection?.labelSelector);
     const cache = new ResourceCache<R>(indexes ? { indexes } : {});
     const records = new WeakMap<KubeObject, Entry<R>>();
-    const follow = (): void => {
+    const follow = (from: string): void => {
+      if (heard && from !== "") this.#tell(source, cache, from, heard);
       const selected = this.#watch.list(source.type).filter(isSelected);
       const entries = selected.flatMap((object) => {
         const entry = records.get(object) ?? this.#entryOf(source, object);
@@ -44,8 +46,20 @@ export class FollowedCaches {
   /** As far as the watches have come. */
   follow(): void {
     if (this.#position === this.#watch.position) return;
+    const from = this.#position;
     this.#position = this.#watch.position;
-    for (const { follow } of this.#caches.values()) follow();
+    for (const { follow } of this.#caches.values()) follow(from);
+  }
+
+  #tell<R>(source: Source<R>, cache: ResourceCache<R>, from: string, heard: (delta: Delta<R>) => void): void {
+    for (const { type, key, object } of this.#watch.changesAfter(source.type, from) ?? []) {
+      const entry = type === "DELETED" ? undefined : this.#entryOf(source, object);
+      const { resourceVersion = "" } = object.metadata;
+      for (const delta of entry ? cache.deltasOfUpsert(entry) : cache.deltasOfRemoval(key, resourceVersion)) {
+        cache.apply(delta);
+        heard(delta);
+      }
+    }
   }
 
   #entryOf<R>(source: Source<R>, stored: KubeObject): Entry<R> | undefined {

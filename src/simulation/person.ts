@@ -1,11 +1,11 @@
 import type { State } from "../engine/model.ts";
-import { Conflict, Invalid, NotFound } from "../kube/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../kube/objects.ts";
 import { secretType } from "../publish/secret-publisher.ts";
 import { CONSUMER_ACTS } from "./consumers/acts.ts";
 import type { Children, Family, Wish } from "./families/family.ts";
 import { nameIn, refOf } from "./places.ts";
 import { BASE_NAME, COMPROMISED, DAY_MS, EXTERNAL_NAME, FROZEN, PAUSED, RESOURCE, SECRET } from "./scene.ts";
+import { unlessRefused } from "./unless-refused.ts";
 import type { World } from "./world.ts";
 
 /** What was saved of the resource and its Secret at some time. */
@@ -363,12 +363,7 @@ export async function act(world: World, name: ActName, backup: Backup): Promise<
   const isThere = (): boolean => world.truth().subjects.has(RESOURCE);
   const wasThere = isThere();
   const perform: Act = ACTS[name];
-  try {
-    await perform(world, backup);
-  } catch (error) {
-    const isRefused = error instanceof NotFound || error instanceof Conflict || error instanceof Invalid;
-    if (!isRefused) throw error;
-  }
+  await unlessRefused(() => perform(world, backup));
   if (wasThere && !isThere()) leaveDisowned(world);
   world.tell((judge) => judge.personActed());
 }

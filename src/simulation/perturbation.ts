@@ -1,3 +1,4 @@
+import type { AppAct } from "./apps/acts.ts";
 import type { Fault } from "./faults.ts";
 import type { ActName } from "./person.ts";
 import type { Call } from "./process.ts";
@@ -5,7 +6,7 @@ import type { RestartAct } from "./restarts/acts.ts";
 import type { RingAct } from "./rings/acts.ts";
 
 /** Whatever a person may do, in whichever world: each knows its own. */
-export type AnyAct = ActName | RestartAct | RingAct;
+export type AnyAct = ActName | RestartAct | RingAct | AppAct;
 
 /** What happens at one call. */
 export type Perturbation =

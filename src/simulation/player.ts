@@ -12,11 +12,14 @@ export interface Ground {
   activity: { writes: number; requests: number };
   /** Counts effects. */
   readonly stepCount: number;
+  /** Which promises were broken so far. */
+  readonly violations: readonly string[];
   readonly hasLate: boolean;
   /** How long requests are under way that nobody waits for. */
   lateMs: number;
   /** A new process with an empty memory. */
   start(): Process;
+  accuse(violation: string): void;
   trace(line: string): void;
   traceCall(process: Process, call: Call, fault: string): void;
   failed(process: Process, error: unknown): void;
@@ -75,8 +78,15 @@ export abstract class Player<W extends Ground> {
   }
 
   abstract person(name: AnyAct): Promise<void>;
-  abstract accuse(violation: string): void;
-  protected abstract clockJumped(): void;
+  /** Faults have stopped: everything must come to rest, and stay there. */
+  abstract recover(): Promise<void>;
+
+  accuse(violation: string): void {
+    this.world.accuse(violation);
+  }
+
+  /** What a wrong clock decides is judged by true time, where nothing else is said. */
+  protected clockJumped(): void {}
 
   /** Reconciles without disturbance until nothing is left to do. */
   async settle(): Promise<void> {

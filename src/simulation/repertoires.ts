@@ -1,3 +1,4 @@
+import { apps } from "./apps/apps.ts";
 import { btp } from "./families/btp.ts";
 import { FAMILIES } from "./families/families.ts";
 import { rotating } from "./families/rotating.ts";
@@ -14,6 +15,7 @@ export const REPERTOIRES: readonly Repertoire[] = [
   restarts,
   rings,
   ringsRestarted,
+  apps,
 ];
 
 export function repertoireOf(name: string): Repertoire {

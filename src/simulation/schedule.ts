@@ -2,6 +2,7 @@ import type { Tampering } from "./assembly.ts";
 import type { Cluster } from "./cluster.ts";
 import { Driver } from "./driver.ts";
 import type { Climate, Family } from "./families/family.ts";
+import { perform } from "./perform.ts";
 import type { Backup } from "./person.ts";
 import type { Plan } from "./perturbation.ts";
 import type { ScheduleResult } from "./repertoire.ts";
@@ -43,14 +44,9 @@ export async function runSchedule(options: ScheduleOptions): Promise<ScheduleRes
   const { story, plan, cluster, family, climate } = options;
   const name = `${family.name}/${story.name}/${climate.name}`;
   const { scene, backup } = await scenes.of(cluster, name, () => playScene({ cluster, family, story, climate }));
-  const world = new World({ ...options, scene });
-  const driver = new Driver(world, plan, backup);
-  world.trace("      --- from here on anything may happen");
-  await driver.play();
-  world.trace("      --- from here on nothing goes wrong any more");
-  await driver.recover(story);
-  const unmet = driver.hasPersonActed ? undefined : story.expects?.(driver);
-  if (unmet !== undefined) world.judge.accuse(`L1 ${unmet}`);
-  const { calls, disturbances, reconciles } = driver;
-  return { violations: world.violations, calls, disturbances, reconciles };
+  const driver = new Driver(new World({ ...options, scene }), plan, backup);
+  return perform(driver, {
+    recover: () => driver.recover(story),
+    unmet: () => (driver.hasPersonActed ? undefined : story.expects?.(driver)),
+  });
 }

@@ -70,6 +70,16 @@ export class WatchView {
     return this.#told ? [...(this.#told.objects.get(kind)?.values() ?? [])] : this.#store.list(kind);
   }
 
+  /** What they have told since, one after the other; undefined where that is not known any more. */
+  changesAfter(type: ResourceType, position: string): ReturnType<Store["changesAfter"]> | undefined {
+    try {
+      const changes = this.#store.changesAfter(storedAs(type), Number(position));
+      return changes.filter(({ revision }) => revision <= Number(this.position));
+    } catch {
+      return undefined;
+    }
+  }
+
   /** The version of a Secret, if it is a published one. */
   publishedVersion(address: SecretAddress): string | undefined {
     const secret = this.find(secretType, keyOf(address));

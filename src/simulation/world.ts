@@ -1,4 +1,3 @@
-import { inspect } from "node:util";
 import { seededRandom } from "../base/random.ts";
 import { Redacted } from "../base/redacted.ts";
 import { NotFound } from "../kube/errors.ts";
@@ -12,22 +11,22 @@ import { FamilySource } from "../reconcile/managed/family-source.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { sweep } from "../reconcile/managed/sweep.ts";
 import { deploymentType } from "../restart/workload-kinds.ts";
-import { assemble, readingOnce, type Tampering } from "./assembly.ts";
+import { assemble, readingOnce } from "./assembly.ts";
 import type { Books } from "./books.ts";
-import type { Cluster, ClusterState } from "./cluster.ts";
+import type { ClusterState } from "./cluster.ts";
+import { ClusterWorld, type ClusterWorldOptions } from "./cluster-world.ts";
 import { usersOf } from "./consumers/consumers.ts";
 import type { Children, Climate, Family, Outside, Wish } from "./families/family.ts";
 import { FINGERPRINTER } from "./fingerprinter.ts";
 import type { Court, Judge } from "./judge.ts";
 import { type Level, levelsOf } from "./levels.ts";
 import { refOf, targetOf } from "./places.ts";
-import { type Call, type Doer, Process } from "./process.ts";
+import type { Call, Doer, Process } from "./process.ts";
 import { sandboxPort } from "./sandbox-port.ts";
 import { BASE_NAME, CLUSTER_ID, RESOURCE } from "./scene.ts";
-import { callLine, failureLine } from "./telling-calls.ts";
 import { letsIn, type Truth } from "./truth.ts";
 import { MachineClock } from "./virtual-clock.ts";
-import { storedAs, WatchView } from "./watch-view.ts";
+import type { WatchView } from "./watch-view.ts";
 
 /** A world to go on from, as often as one likes. */
 export interface Scene {
@@ -39,14 +38,10 @@ export interface Scene {
   readonly books: readonly Books[];
 }
 
-export interface WorldOptions {
-  readonly cluster: Cluster;
+export interface WorldOptions extends ClusterWorldOptions {
   readonly family: Family;
-  readonly seed: number;
   readonly scene?: Scene | undefined;
   readonly climate: Climate;
-  readonly tampering?: Tampering | undefined;
-  readonly onTrace?: ((line: string) => void) | undefined;
 }
 
 interface Postponed {
@@ -59,43 +54,31 @@ interface Postponed {
  * The simulated world: one cluster, one external system, a resource or two, any number of operator processes, and a judge
  * who sees every effect. Must not: disturb anything by itself; the schedule does that.
  */
-export class World implements Court {
-  readonly kube: Kube;
+export class World extends ClusterWorld implements Court {
   readonly family: Family;
   readonly outside: Outside;
   /** Of the resources that the stories are about; those that they stand on come after them. */
   readonly levels: readonly [Level, ...Level[]];
   readonly instanceId: string;
-  readonly #options: WorldOptions;
   readonly #managed: ManagedFamily | undefined;
   /** Of the resources that the stories are about. */
   readonly kind: ManagedKind;
   readonly #http: HttpPort;
   #postponed: Postponed[] = [];
-  #processes = 0;
   readonly #names: Set<string>;
-  /** Counts effects. */
-  stepCount = 0;
   /** Since which step children are not well, by name. */
   readonly #unwell = new Map<string, number>();
-  /** How long requests are under way that nobody waits for. */
-  lateMs = 60_000;
-  /** Requests outside and writes inside since it was last set back: none of both is rest. */
-  activity = { writes: 0, requests: 0 };
+  override lateMs = 60_000;
 
   constructor(options: WorldOptions) {
-    const { cluster, family, seed, climate, scene } = options;
-    // What is drawn after a scene must not repeat what was drawn in it.
-    const drawn = scene ? seed ^ 0x7ace : seed;
-    cluster.reset(drawn, scene?.cluster);
-    this.#options = options;
-    this.kube = cluster.kube;
+    super(options);
+    const { cluster, family, climate, scene } = options;
     this.family = family;
     this.#managed = family.holders?.create();
     const kind = family.parents?.kind ?? this.#managed?.kind;
     if (!kind) throw new RangeError(`${family.name} has no resources`);
     this.kind = readingOnce(kind);
-    const random = seededRandom(drawn ^ 0x5eed);
+    const random = seededRandom(this.drawnFrom ^ 0x5eed);
     this.outside = family.open({
       clock: cluster.clock,
       random,
@@ -112,16 +95,12 @@ export class World implements Court {
 
   capture(): Scene {
     return {
-      cluster: this.#options.cluster.capture(),
+      cluster: this.cluster.capture(),
       outside: this.outside.snapshot(),
       instanceId: this.instanceId,
       names: this.names,
       books: this.levels.map(({ judge }) => judge.copyBooks()),
     };
-  }
-
-  get clock(): Cluster["clock"] {
-    return this.#options.cluster.clock;
   }
 
   /** What is reconciled, in turn: the resources that there are or were. */
@@ -151,17 +130,13 @@ export class World implements Court {
     return this.levels[0].judge;
   }
 
-  get violations(): readonly string[] {
+  override get violations(): readonly string[] {
     return this.levels.flatMap(({ judge }) => judge.violations);
   }
 
   /** Whatever happens concerns every judge. */
   tell(news: (judge: Judge) => void): void {
     for (const { judge } of this.levels) news(judge);
-  }
-
-  trace(line: string): void {
-    this.#options.onTrace?.(line);
   }
 
   /** What every story begins with, and the resource itself. */
@@ -193,24 +168,19 @@ export class World implements Court {
 
   /** A new operator process with an empty memory. */
   start(): Process {
-    const { tampering = {}, cluster } = this.#options;
     const { outside, family } = this;
     const configTypes = [this.#managed?.configType, family.parents?.classType].flatMap((type) => type ?? []);
     const types = [...this.levels.map(({ kind }) => kind.type), ...configTypes, deploymentType];
-    return new Process(`P${this.#processes++}`, {
+    return this.launch({
       kube: outside.served?.(this.kube) ?? this.kube,
       http: this.#http,
-      clock: this.clock,
-      watch: new WatchView(cluster.server.store, types),
+      watched: types,
       words: family.words,
       witness: {
         asked: ({ watch }, call) => this.#asked(call, watch),
-        before: (call) => this.#before(call),
-        after: (doer, call, isDone) => this.#after(doer, call, isDone),
-        said: (text) => this.judge.heard(text),
         postpone: (what, send) => this.#postponed.push({ dueAt: this.clock.now() + this.lateMs, what, send }),
       },
-      assemble: (process) => assemble({ family, outside }, process, tampering),
+      assemble: (process) => assemble({ family, outside }, process, this.tampering),
     });
   }
 
@@ -245,12 +215,12 @@ export class World implements Court {
 
   /** The sweep of the external system, undisturbed. */
   async sweep(): Promise<void> {
-    const { tampering } = this.#options;
-    if (!this.#managed || tampering?.sweeps === false) return;
+    const { tampering } = this;
+    if (!this.#managed || tampering.sweeps === false) return;
     const connection = await this.#connect();
     const signal = new AbortController().signal;
     const kube: Kube =
-      tampering?.sweeps === "blindly"
+      tampering.sweeps === "blindly"
         ? { ...this.kube, list: async () => ({ items: [], resourceVersion: "" }) }
         : this.kube;
     await sweep({ kind: this.#managed.kind, kube, connection, clusterId: CLUSTER_ID, signal });
@@ -266,7 +236,7 @@ export class World implements Court {
   }
 
   /** Requests that nobody waits for any more have their effect now: all of them, or those whose time has come. */
-  async landLate(dueAt = Infinity): Promise<void> {
+  override async landLate(dueAt = Infinity): Promise<void> {
     const landing = this.#postponed.filter((one) => one.dueAt <= dueAt);
     this.#postponed = this.#postponed.filter((one) => one.dueAt > dueAt);
     for (const { what, send } of landing) {
@@ -275,7 +245,7 @@ export class World implements Court {
     }
   }
 
-  get hasLate(): boolean {
+  override get hasLate(): boolean {
     return this.#postponed.length > 0;
   }
 
@@ -287,21 +257,17 @@ export class World implements Court {
     return this.levels[0].truth();
   }
 
-  stored(type: ResourceType): readonly KubeObject[] {
-    return this.#options.cluster.server.store.list(storedAs(type));
-  }
-
   works(secret: KubeObject): boolean {
     return letsIn(secret, this.family.secretKeys, (credentials) => this.outside.authenticate(credentials));
   }
 
   /** As `namespace/name`, read without a call. */
   storedSecret(address: string): KubeObject | undefined {
-    return this.#options.cluster.server.store.get("secrets", address);
+    return this.cluster.server.store.get("secrets", address);
   }
 
   storedSecrets(): readonly KubeObject[] {
-    return this.#options.cluster.server.store.list("secrets", "default");
+    return this.cluster.server.store.list("secrets", "default");
   }
 
   /** As the judge asks. */
@@ -317,7 +283,7 @@ export class World implements Court {
   }
 
   /** What the cluster's garbage collector does: what has owners, none of whom is there any more, goes too. */
-  async collectGarbage(): Promise<void> {
+  override async collectGarbage(): Promise<void> {
     const types = [secretType, ...this.levels.map(({ kind }) => kind.type), ...this.#others];
     let isDone = false;
     while (!isDone) {
@@ -348,12 +314,12 @@ export class World implements Court {
     if (trespass !== undefined) this.judge.accuse(trespass);
   }
 
-  #before(call: Call): void {
+  protected override before(call: Call): void {
     this.stepCount++;
     this.tell((judge) => judge.before(call));
   }
 
-  #after(doer: Doer, call: Call, isDone: boolean): void {
+  protected override after(doer: Doer, call: Call, isDone: boolean): void {
     if (call.port === "http") this.activity.requests++;
     else if (isEvent(call)) return;
     else if (call.verb === "get" || call.verb === "list") doer.readAt.set(call.target, this.stepCount);
@@ -382,16 +348,6 @@ export class World implements Court {
     const secret = kind === secretType.kind ? this.storedSecret(address) : undefined;
     const lost = secret && this.lostChildOf(secret);
     if (lost !== undefined) this.judge.untie(lost);
-  }
-
-  /** Whatever a process threw: nothing in it may be secret. */
-  failed(process: Process, error: unknown): void {
-    this.judge.heard(inspect(error, { depth: 6 }));
-    this.trace(failureLine(process, error));
-  }
-
-  traceCall(process: Process, call: Call, fault: string): void {
-    this.trace(callLine(process, call, fault));
   }
 }
 

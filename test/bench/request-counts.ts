@@ -30,10 +30,10 @@ export const isWrite = (key: string): boolean => WRITES.has(key.split(" ")[0] ??
 export const isEvent = (key: string): boolean => key === "POST events";
 
 /**
- * A real API server's own count. It does not tell callers apart, so only the kinds of rotation are read: in a cluster of
+ * A real API server's own count. It does not tell callers apart, so only the kinds of the bench are read: in a cluster of
  * its own nobody but the operator and the bench touches them, and the bench knows when it does.
  */
-export const apiServerMeter = (kube: Kube): RequestMeter => {
+export const apiServerMeter = (kube: Kube, concerned: ReadonlySet<string> = CONCERNED): RequestMeter => {
   const line = /^apiserver_request_total\{(.*)\} (\S+)$/gm;
   return async () => {
     const text = String(await kube.fetch("/metrics"));
@@ -42,7 +42,7 @@ export const apiServerMeter = (kube: Kube): RequestMeter => {
       const label = (name: string): string => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? "";
       const key = keyOf(label);
       // The node's own events are counted up by those who write them; the operator writes each of its events once.
-      if (CONCERNED.has(label("resource")) && key !== "PATCH events") add(counts, key, Number(value));
+      if (concerned.has(label("resource")) && key !== "PATCH events") add(counts, key, Number(value));
     }
     return counts;
   };

@@ -1,8 +1,6 @@
-import { buildClusterTools } from "../cluster/build.ts";
-import { startControlPlane } from "../cluster/control-plane.ts";
-import { BUILT_MAIN } from "../support/keyturn-process.ts";
 import { type FanOutSizes, measureFanOut } from "./fan-out.ts";
 import type { Findings } from "./figures.ts";
+import { inRealWorld } from "./real-server.ts";
 import { RestartWorld } from "./restart-world.ts";
 import { measureScale, type ScaleSizes } from "./restarts-at-scale.ts";
 
@@ -31,15 +29,5 @@ export const restartParts: Readonly<Record<string, (world: RestartWorld, sizes: 
 export async function measureRestarts(part: string, sizes: RestartSizes): Promise<Findings> {
   const measure = restartParts[part];
   if (!measure) throw new Error(`there is no part "${part}"`);
-  const controlPlane = await startControlPlane(await buildClusterTools((line) => console.log(line)));
-  try {
-    const world = await RestartWorld.open(controlPlane.kubeconfig, BUILT_MAIN);
-    try {
-      return await measure(world, sizes);
-    } finally {
-      await world.close();
-    }
-  } finally {
-    await controlPlane.stop();
-  }
+  return inRealWorld(RestartWorld.open, (world) => measure(world, sizes));
 }

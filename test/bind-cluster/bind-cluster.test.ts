@@ -1,21 +1,31 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { BindStage, bindTarget } from "./bind-stage.ts";
+import type { Target } from "../support/target.ts";
+import { BindStage, bindTargets } from "./bind-stage.ts";
 import { applyManifest, manifests } from "./document-stories.ts";
-import { namedFor } from "./named-program.ts";
+import { type NamedProgram, namedFor } from "./named-program.ts";
 import { allPlaces, otherCases } from "./precedence-stories.ts";
 import { rotationStories } from "./rotation-stories.ts";
+import type { BindStory } from "./story.ts";
+import { workloadStories } from "./workload-stories.ts";
 
 /**
  * BIND with pods that run a named each: on the embedded server with what stands in for it, and on a real one with BIND's
  * own where that is installed. All stories are told side by side, with one operator.
  */
-const target = bindTarget();
-const program = await namedFor(target.name);
-/** Beside other tests a port of a named may be taken before it listens there, and it never comes up. */
-const skip = target.name !== "real" && "needs free ports for a dozen servers: npm run test:cluster";
+const { targets, isAsked } = bindTargets();
+const skip = !isAsked && "two dozen stories take long beside other tests: npm run test:cluster, on both servers";
+const stories: readonly BindStory[] = [...rotationStories, ...workloadStories];
 
-describe(`BIND on the ${target.name} server, with ${program.name}`, { concurrency: 20, timeout: 300_000, skip }, () => {
+for (const target of targets) {
+  const program = await namedFor(target.name);
+  const title = `BIND on the ${target.name} server, with ${program.name}`;
+  // The embedded server and all its pods are in this process.
+  const concurrency = target.name === "real" ? 20 : 5;
+  describe(title, { concurrency, timeout: 600_000, skip }, () => tellAll(target, program));
+}
+
+function tellAll(target: Target, program: NamedProgram): void {
   let stage: BindStage;
   before(async () => {
     stage = await BindStage.set({ target, program });
@@ -26,7 +36,7 @@ describe(`BIND on the ${target.name} server, with ${program.name}`, { concurrenc
     assert.ok(stage.guard.logins > 0, "somebody logged in");
   });
 
-  for (const { name, title, run } of rotationStories) {
+  for (const { name, title, run } of stories) {
     test(title, async () => run(await stage.scene(name), stage));
   }
   for (const file of manifests) {
@@ -38,4 +48,4 @@ describe(`BIND on the ${target.name} server, with ${program.name}`, { concurrenc
   test("what else there is to say about which setting counts", async () => {
     await otherCases(await stage.scene("cases"));
   });
-});
+}

@@ -164,7 +164,7 @@ export class BindScene {
   /** For a failure: what there is, without a key. */
   async #describe(): Promise<string> {
     const { namespace, stage } = this;
-    const told = ["Bind9Cluster", "Bind9Instance", "RndcKey", "Deployment"] as const;
+    const told = ["Bind9Cluster", "Bind9Instance", "RndcKey", "Deployment", "StatefulSet"] as const;
     const lists = await Promise.all(told.map((kind) => stage.kube.list(kinds[kind], { namespace })));
     const objects = lists.flatMap(({ items }) =>
       items.map(({ kind, metadata, status }) => [kind, metadata.name, status]),

@@ -5,15 +5,14 @@ import { type KubeObject, keyOf, type ResourceType } from "../../src/kube/object
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
-import { installDefinitions } from "../operator/bindings.ts";
 import { type Kind, kinds } from "../reconcile/bind-world.ts";
 import { Mirror } from "../rotation/mirror.ts";
 import { ignoreMissing } from "../rotation/stage.ts";
-import { connect } from "../support/connect.ts";
 import { embeddedTarget } from "../support/embedded-target.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
-import type { RunningTarget, Target } from "../support/target.ts";
+import { type OpenedStage, openStage, type StageWishes } from "../support/opened-stage.ts";
+import type { Target } from "../support/target.ts";
 import { BindScene } from "./bind-scene.ts";
 import { KeyGuard, secretIn } from "./key-guard.ts";
 import type { NamedProgram } from "./named-program.ts";
@@ -37,32 +36,40 @@ export const OPERATOR_NAMESPACE = "keyturn-system";
 const FLAGS: readonly string[] = [
   ...["--controllers", "bind9-provider,bind9-cluster,bind9-instance,bind9-keys,restart", "--log-level", "debug"],
   ...["--min-frequency", "1s", "--min-rotate-after", "1s", "--drift-check", "5s", "--settle-time", "2s"],
-  // Tests are a fight.
-  ...["--restart-max-per-hour", "0"],
+  // Tests are a fight, and in a hurry.
+  ...["--restart-max-per-hour", "0", "--rollout-patience", "15s"],
 ];
 
-export interface BindStageOptions {
-  readonly target: Target;
+export interface BindStageOptions extends StageWishes {
   readonly program: NamedProgram;
-  /** The operator's way to the API server, where it is not the straight one. */
-  readonly kubeconfigFor?: (server: RunningTarget) => Promise<string>;
-  /** The same to the control channels. */
+  /** The operator's way to the control channels, where it is not the straight one. */
   readonly way?: RndcWay;
 }
 
 /** The server that KEYTURN_CONFORMANCE_KUBECONFIG names, as `npm run test:cluster` does; else the embedded one. */
-export function bindTarget(): Target {
+export const bindTarget = (): Target => realTarget() ?? embedded;
+
+/** Both where there is a real one; else the embedded one, on which long stories are told if somebody asks for BIND's own named. */
+export function bindTargets(): { readonly targets: readonly Target[]; readonly isAsked: boolean } {
+  const real = realTarget();
+  const targets = real ? [real, embedded] : [embedded];
+  return { targets, isAsked: real !== undefined || process.env.KEYTURN_TEST_NAMED === "bind" };
+}
+
+const embedded: Target = embeddedTarget(undefined, { startupMs: NEVER_BY_ITSELF_MS });
+
+function realTarget(): Target | undefined {
   const kubeconfig = process.env.KEYTURN_CONFORMANCE_KUBECONFIG;
-  if (kubeconfig === undefined) return embeddedTarget(undefined, { startupMs: NEVER_BY_ITSELF_MS });
-  return { name: "real", start: async () => ({ kubeconfig, stop: async () => {} }) };
+  return kubeconfig === undefined
+    ? undefined
+    : { name: "real", start: async () => ({ kubeconfig, stop: async () => {} }) };
 }
 
 interface Props {
-  readonly server: RunningTarget;
-  readonly kube: Kube;
+  readonly opened: OpenedStage;
   readonly secrets: Mirror;
   readonly kubelet: TestKubelet;
-  readonly ends: AsyncDisposableStack;
+  readonly canaries: ReadonlySet<string>;
 }
 
 /**
@@ -79,16 +86,11 @@ export class BindStage {
   readonly #namespaces: string[] = [];
   readonly #ends: AsyncDisposableStack;
   readonly #canaries: ReadonlySet<string>;
-  #kubeconfig: string;
+  readonly #kubeconfig: string;
 
-  static async set(options: BindStageOptions): Promise<BindStage> {
-    const ends = new AsyncDisposableStack();
-    try {
-      const server = await options.target.start();
-      ends.defer(() => server.stop());
-      const kube = await connect(server.kubeconfig);
-      ends.defer(() => kube.close());
-      await installDefinitions(kube);
+  static set(options: BindStageOptions): Promise<BindStage> {
+    return openStage(options, async (opened) => {
+      const { kube, ends } = opened;
       const canaries = new Set<string>();
       const secrets = new Mirror(kube, secretType, (secret) => {
         const canary = secretIn(secret);
@@ -100,22 +102,17 @@ export class BindStage {
       const keeper = podKeeperOf(options.target.name, kube);
       const kubelet = await TestKubelet.start({ kube, keeper, program, secrets, way });
       ends.defer(() => kubelet.stop());
-      const stage = new BindStage({ server, kube, secrets, kubelet, ends }, canaries);
-      if (options.kubeconfigFor) stage.#kubeconfig = await options.kubeconfigFor(server);
-      return stage;
-    } catch (error) {
-      await ends.disposeAsync();
-      throw error;
-    }
+      return new BindStage({ opened, secrets, kubelet, canaries });
+    });
   }
 
-  private constructor({ server, kube, secrets, kubelet, ends }: Props, canaries: ReadonlySet<string>) {
+  private constructor({ opened: { kube, kubeconfig, ends }, secrets, kubelet, canaries }: Props) {
     this.kube = kube;
     this.secrets = secrets;
     this.kubelet = kubelet;
     this.guard = new KeyGuard({ kube, kubelet, secrets });
     ends.defer(() => this.guard.stop());
-    this.#kubeconfig = server.kubeconfig;
+    this.#kubeconfig = kubeconfig;
     this.#canaries = canaries;
     this.#ends = ends;
   }
@@ -136,6 +133,21 @@ export class BindStage {
       this.#namespaces.push(name);
     }
     return new BindScene(this, name);
+  }
+
+  /** What was told of objects of a namespace, as `Reason: note`. */
+  async eventsIn(namespace: string): Promise<readonly string[]> {
+    const { items } = await this.kube.list(eventType, { namespace });
+    return items.map((event) => `${event.reason}: ${event.note}`);
+  }
+
+  /** The sum of a metric over those of its series that bear all these labels. */
+  async counted(name: string, labels: Readonly<Record<string, string>>): Promise<number> {
+    const words = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+    const all = await Promise.all(this.operators.map((operator) => operator.metrics()));
+    const series = all.flatMap((metrics) => [...metrics]).filter(([series]) => series.startsWith(`${name}{`));
+    const meant = series.filter(([labelled]) => words.every((word) => labelled.includes(word)));
+    return meant.reduce((sum, [, value]) => sum + value, 0);
   }
 
   /** The last lines in which the operators speak of something. */
@@ -165,6 +177,7 @@ export class BindStage {
   /** Whoever makes others goes first; keys go with their instances. */
   async #removeAll(): Promise<void> {
     for (const kind of ["ClusterBind9Provider", "Bind9Cluster", "Bind9Instance"] as const) await this.#remove(kind);
+    for (const kind of ["Deployment", "StatefulSet"] as const) await this.#remove(kind, isTheirs);
     const isLeft = async (): Promise<boolean> => {
       const found = await Promise.all([this.kube.list(kinds.RndcKey), this.kube.list(kinds.Bind9Instance)]);
       return found.some(({ items }) => items.length > 0);
@@ -174,8 +187,8 @@ export class BindStage {
     for (const name of this.#namespaces) await this.kube.delete(namespaceType, { name }).catch(ignoreMissing);
   }
 
-  async #remove(kind: Kind): Promise<void> {
-    for (const { metadata } of (await this.kube.list(kinds[kind])).items) {
+  async #remove(kind: Kind, isMeant: (object: KubeObject) => boolean = () => true): Promise<void> {
+    for (const { metadata } of (await this.kube.list(kinds[kind])).items.filter(isMeant)) {
       const { name, namespace } = metadata;
       if (namespace !== undefined) this.#excuseAllOf(namespace);
       await this.kube.delete(kinds[kind], { name, ...(namespace !== undefined && { namespace }) }).catch(ignoreMissing);
@@ -189,6 +202,9 @@ export class BindStage {
     }
   }
 }
+
+/** What a story has made itself, for pods that are not the operator's own. */
+const isTheirs = ({ metadata }: KubeObject): boolean => metadata.ownerReferences === undefined;
 
 /** A story may have killed it; by itself none ends. */
 async function endOf(operator: KeyturnOperator): Promise<string | undefined> {

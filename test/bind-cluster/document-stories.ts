@@ -39,10 +39,12 @@ async function isAsChosen(scene: BindScene, name: string, { rndcKey, warnings }:
   const said = async (): Promise<boolean> =>
     (await scene.condition("Bind9Instance", name, "Ready")) === "True Available";
   await scene.until(`${name} to be available`, said);
+  const isDated = async (): Promise<boolean> => (await scene.choice(name)).nextRotation !== undefined;
+  // What the key says of itself gets there a moment later.
+  if (rndcKey.rotates === true) await scene.until(`${name} to say when its key is rotated`, isDated);
   const choice = await scene.choice(name);
   for (const [field, value] of Object.entries(rndcKey)) assert.deepEqual(choice[field], value, `${name}: ${field}`);
-  const isDated = choice.nextRotation !== undefined;
-  assert.equal(isDated, rndcKey.rotates === true, `${name}: the next rotation is said where there is one`);
+  assert.equal(await isDated(), rndcKey.rotates === true, `${name}: the next rotation is said where there is one`);
   const warned = await scene.condition("Bind9Instance", name, "Warning");
   for (const warning of warnings) assert.ok(warned.includes(warning), warned);
   const secret = String(choice.secretName);

@@ -10,7 +10,6 @@ const program = await namedFor(target.name);
 const rotations = isReal ? 3 : 1;
 
 test(`rotations under load on the ${target.name} server, with ${program.name}: nobody notices`, {
-  skip: target.name !== "real" && "needs free ports for its servers: npm run test:cluster",
   timeout: 300_000,
 }, async () => {
   const report = await rotationsUnderLoad({ target, program, rotations, mountDelayMs: 200 });

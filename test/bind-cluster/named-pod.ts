@@ -13,7 +13,9 @@ import { RndcCommandFailed, RndcRefused } from "../../src/rndc/errors.ts";
 import type { RndcKey } from "../../src/rndc/key.ts";
 import { sendCommand } from "../../src/rndc/send-command.ts";
 import { freeLoopbackAddress } from "../../src/sandbox/named/loopback-address.ts";
-import { freePort, HOST, type NamedPlace, writeZone } from "../rndc/named-stage.ts";
+import { type ClaimedPort, claimPort } from "../rndc/claimed-port.ts";
+import { queryText } from "../rndc/dns-client.ts";
+import { HOST, type NamedPlace, writeZone } from "../rndc/named-stage.ts";
 import { eventually } from "../support/eventually.ts";
 import { scratchFolder } from "../support/scratch-folder.ts";
 import { type Locality, localized } from "./localize.ts";
@@ -28,15 +30,19 @@ export interface NamedPodOptions {
   readonly way?: RndcWay | undefined;
   /** What a volume is to hold at its start, read live; waits until it is there. */
   readonly filesOf: (volume: PodVolume) => Promise<Readonly<Record<string, string>>>;
+  /** While it is so, its named is not started for the first time. */
+  readonly isHeld: () => boolean;
 }
 
 const START_MS = 20_000;
 const RESTART_MS = 200;
 const COMMAND_MS = 5_000;
+const QUERY_MS = 2_000;
 
 /** A pod with a named of its own, on an address of its own: started once its volumes are there, and again when it dies. */
 export class NamedPod {
   readonly name: string;
+  readonly uid: string;
   readonly instance: string;
   readonly volumes: readonly PodVolume[];
   /** Where the active key is published. */
@@ -47,6 +53,9 @@ export class NamedPod {
   readonly #options: NamedPodOptions;
   readonly #folder = scratchFolder();
   readonly #mounted = new Map<string, MountedVolume>();
+  /** What the volumes hold, as their sources have it. */
+  readonly #files = new Map<PodVolume, Readonly<Record<string, string>>>();
+  #port: ClaimedPort | undefined;
   #locality: Locality | undefined;
   #named: RunningNamed | undefined;
   #life: Promise<void> = Promise.resolve();
@@ -56,7 +65,8 @@ export class NamedPod {
     const { metadata } = options.pod;
     this.#options = options;
     this.name = metadata.name;
-    this.instance = metadata.labels?.["app.kubernetes.io/instance"] ?? "";
+    this.uid = metadata.uid ?? "";
+    this.instance = metadata.labels?.["app.kubernetes.io/instance"] ?? metadata.labels?.app ?? "";
     this.volumes = volumesOf(options.pod);
     const name = this.volumes.find(({ path }) => path === PATHS.key)?.source ?? "";
     this.secretRef = { namespace: metadata.namespace ?? "", name };
@@ -82,6 +92,7 @@ export class NamedPod {
 
   /** Another state of a volume. */
   mount(volume: PodVolume, files: Readonly<Record<string, string>>): void {
+    this.#files.set(volume, files);
     if (this.#locality) this.#mounted.get(volume.path)?.put(localized(files, this.#locality));
   }
 
@@ -117,9 +128,11 @@ export class NamedPod {
     try {
       await this.#mountAll(locality);
       await keeper.run(pod, locality.address);
+      while (!this.#isEnding && this.#options.isHeld()) await sleep(RESTART_MS);
       while (!this.#isEnding) await this.#runOnce(locality);
     } finally {
       await opened?.close();
+      await this.#port?.release();
     }
   }
 
@@ -128,7 +141,8 @@ export class NamedPod {
     mkdirSync(work);
     const address = await freeAddress();
     const controlAddress = this.#options.way ? await freeAddress() : address;
-    const dnsPort = await freePort();
+    this.#port = await claimPort();
+    const { port: dnsPort } = this.#port;
     const folders = new Map(mountPathsOf(this.#options.pod).map((path) => [path, join(this.#folder, nameOf(path))]));
     folders.set(PATHS.work, work);
     this.#locality = { folders, address, controlAddress, dnsPort, zoneFile: writeZone(work) };
@@ -143,22 +157,34 @@ export class NamedPod {
     }
   }
 
+  /** Somebody is on its port who does not claim what he takes. */
+  async #takeAnotherPort(locality: Locality): Promise<void> {
+    const former = this.#port;
+    this.#port = await claimPort();
+    await former?.release();
+    this.#locality = { ...locality, dnsPort: this.#port.port };
+    for (const [volume, files] of this.#files) this.mount(volume, files);
+  }
+
   /** From one start of named to its end. */
-  async #runOnce({ folders, dnsPort }: Locality): Promise<void> {
+  async #runOnce({ folders }: Locality): Promise<void> {
     const { pod, keeper, program } = this.#options;
     const config = join(folders.get(PATHS.config) ?? "", "named.conf");
     const named = await program.start(config).catch(() => undefined);
     this.#named = named;
     // It may have been told to end while it was being started.
     if (this.#isEnding) return named?.stop();
-    const isUp = named !== undefined && (await isListening(dnsPort, named));
+    const isUp = named !== undefined && (await isServing(this.dnsPlace, named));
     if (isUp && !this.#isEnding) {
       this.isReady = true;
       await keeper.tell(pod, { isReady: true, restarts: this.restarts });
     }
+    // BIND's own goes on without the port that it did not get.
+    if (!isUp && !this.#isEnding) await named?.stop();
     await named?.ended;
     this.isReady = false;
     if (this.#isEnding) return;
+    if (!isUp && this.#locality) await this.#takeAnotherPort(this.#locality);
     this.restarts++;
     await keeper.tell(pod, { isReady: false, restarts: this.restarts });
     await sleep(RESTART_MS);
@@ -173,14 +199,20 @@ async function freeAddress(): Promise<string> {
 
 const nameOf = (path: string): string => path.replaceAll("/", "-").slice(1);
 
-/** What its probe asks. */
-async function isListening(port: number, { ended }: RunningNamed): Promise<boolean> {
+/** What its probe asks, and whether it is named who answers. */
+async function isServing(place: NamedPlace, { ended }: RunningNamed): Promise<boolean> {
   let isOver = false;
   void ended.then(() => {
     isOver = true;
   });
-  const probe = async (): Promise<boolean | undefined> => (isOver ? false : (await isOpen(port)) || undefined);
-  return eventually("named listens", probe, START_MS).catch(() => false);
+  const probe = async (): Promise<boolean | undefined> =>
+    isOver ? false : ((await isOpen(place.dnsPort)) && (await isAnswering(place))) || undefined;
+  return eventually("named serves", probe, START_MS).catch(() => false);
+}
+
+async function isAnswering(place: NamedPlace): Promise<boolean> {
+  const outcome = await queryText(place, "www", { timeoutMs: QUERY_MS }).catch(() => undefined);
+  return outcome?.texts.length === 1;
 }
 
 function isOpen(port: number): Promise<boolean> {

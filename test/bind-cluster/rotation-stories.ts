@@ -11,19 +11,22 @@ import { type BindStory, story } from "./story.ts";
 /** An old key lives for so long beside the new one. */
 const OVERLAP = { overlap: "2s" } as const;
 /** Rotated only when somebody says that the key is older than it is. */
-const ON_DEMAND = { autoRotate: true, rotateAfter: "1h", ...OVERLAP } as const;
+export const ON_DEMAND = { autoRotate: true, rotateAfter: "1h", ...OVERLAP } as const;
 /** Long enough for whatever is to happen to have happened. */
 const A_WHILE_MS = 2_500;
 
 const OTHER_SECRET = Buffer.from("another-secret-of-32-bytes-long!").toString("base64");
 
-const createCluster = (scene: BindScene, rndcKeys: object, parts: object = { primary: { replicas: 1 } }) =>
+export const createCluster = (scene: BindScene, rndcKeys: object, parts: object = { primary: { replicas: 1 } }) =>
   scene.create("Bind9Cluster", "dns", { spec: { global: { rndcKeys }, ...parts } });
 
-const KEY = "dns-primary-0-rndc";
+export const KEY = "dns-primary-0-rndc";
+
+/** Those that mount a Secret, by what no other one has. */
+export const podsOf = (scene: BindScene, secret: string): readonly string[] => scene.pods(secret).map(({ uid }) => uid);
 
 /** The one instance gets a second pod. */
-async function doubled(scene: BindScene): Promise<void> {
+export async function doubled(scene: BindScene): Promise<void> {
   const isMade = async (): Promise<boolean> => (await scene.get("Bind9Instance", "dns-primary-0")) !== undefined;
   await scene.until("the instance", isMade);
   await scene.patch("Bind9Instance", "dns-primary-0", { spec: { replicas: 2 } });
@@ -142,11 +145,10 @@ export const rotationStories: readonly BindStory[] = [
       await createCluster(scene, { ...ON_DEMAND, overlap: undefined, strategy: "Restart" });
       await doubled(scene);
       await scene.atRest(KEY, 2);
-      const before = scene.pods(KEY).map(({ name }) => name);
+      const before = podsOf(scene, KEY);
       await scene.rotate(KEY, 2);
-      const after = scene.pods(KEY).map(({ name }) => name);
       assert.deepEqual(
-        after.filter((name) => before.includes(name)),
+        podsOf(scene, KEY).filter((pod) => before.includes(pod)),
         [],
         "every pod is another one",
       );

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { filesIn, isNamedPod, type PodVolume } from "../../src/cli/sandbox/pod-volumes.ts";
+import { PATHS } from "../../src/bind/named-conf.ts";
+import { filesIn, type PodVolume, volumesOf } from "../../src/cli/sandbox/pod-volumes.ts";
 import { NotFound } from "../../src/kube/errors.ts";
 import type { KubeObject, ObjectRef } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
@@ -39,6 +40,8 @@ export class TestKubelet {
   delayMs = 0;
   /** The same for the pods of single instances, as `namespace/instance`. */
   readonly delays = new Map<string, number>();
+  /** Of these no pod gets ready that comes now. */
+  readonly held = new Set<string>();
   readonly problems: string[] = [];
   readonly #options: TestKubeletOptions;
   readonly #pods = new Map<string, KeptPod>();
@@ -82,7 +85,7 @@ export class TestKubelet {
   heal(instance: string): void {
     this.#spoils.delete(instance);
     for (const { named, versions } of this.#pods.values()) {
-      if (`${named.secretRef.namespace}/${named.instance}` !== instance) continue;
+      if (placeOf(named) !== instance) continue;
       for (const path of versions.keys()) versions.set(path, STALE);
     }
   }
@@ -111,7 +114,14 @@ export class TestKubelet {
     const kept: KeptPod = {
       due: [],
       versions: new Map(),
-      named: new NamedPod({ pod, keeper, program, way, filesOf: (volume) => this.#firstFiles(kept, volume) }),
+      named: new NamedPod({
+        pod,
+        keeper,
+        program,
+        way,
+        filesOf: (volume) => this.#firstFiles(kept, volume),
+        isHeld: () => this.held.has(placeOf(kept.named)),
+      }),
       isLeaving: false,
     };
     this.#pods.set(uid, kept);
@@ -144,7 +154,7 @@ export class TestKubelet {
 
   #refresh({ named, versions, due }: KeptPod): void {
     const now = Date.now();
-    const key = `${named.secretRef.namespace}/${named.instance}`;
+    const key = placeOf(named);
     for (const volume of named.volumes) {
       const source = this.#newerThan(versions.get(volume.path), volume, named.secretRef.namespace ?? "");
       if (!source) continue;
@@ -186,4 +196,9 @@ interface DueMount {
   readonly files: Readonly<Record<string, string>>;
 }
 
-const isWanted = (pod: KubeObject): boolean => isNamedPod(pod) && pod.metadata.deletionTimestamp === undefined;
+/** Of whose pods: `namespace/instance`. */
+const placeOf = ({ secretRef, instance }: NamedPod): string => `${secretRef.namespace}/${instance}`;
+
+/** One with a configuration of named, whoever has made it. */
+const isWanted = (pod: KubeObject): boolean =>
+  volumesOf(pod).some(({ path }) => path === PATHS.config) && pod.metadata.deletionTimestamp === undefined;

@@ -5,6 +5,7 @@ import { auditCommand, runAudit } from "../../src/cli/audit-command.ts";
 import type { Command, ExitCode } from "../../src/cli/command.ts";
 import { complianceCommand, runCompliance } from "../../src/cli/compliance-command.ts";
 import { consumersCommand, runConsumers } from "../../src/cli/consumers-command.ts";
+import { credentialsCommand, runCredentials } from "../../src/cli/credentials-command.ts";
 import { explainCommand, runExplain } from "../../src/cli/explain-command.ts";
 import { freezeCommand, runFreeze, unfreezeCommand } from "../../src/cli/freeze-command.ts";
 import { migrateCommand, runMigrate } from "../../src/cli/migrate-command.ts";
@@ -23,6 +24,7 @@ const COMMANDS: Readonly<Record<string, readonly [Command, (call: ClusterCall) =
   explain: [explainCommand, runExplain],
   consumers: [consumersCommand, runConsumers],
   migrate: [migrateCommand, runMigrate],
+  credentials: [credentialsCommand, runCredentials],
   rotate: [rotateCommand, runRotate],
   freeze: [freezeCommand, (call) => runFreeze(call, true)],
   unfreeze: [unfreezeCommand, (call) => runFreeze(call, false)],

@@ -237,7 +237,7 @@ test("-o json has it all for programs; no value of the Secret is read", async (c
       return kube.get(type, ref, options);
     },
     list: (type, options) => {
-      assert.notEqual(type, secretType);
+      if (type === secretType) assert.equal(options?.metadataOnly, true);
       return kube.list(type, options);
     },
   };
@@ -338,5 +338,32 @@ test("a workload that has left a Secret is waited for while pods of it use the S
       ["leaving", "nothing: its next pods do not use it", undefined],
       ["quitter", "nothing: it has not opted in", undefined],
     ],
+  );
+});
+
+test("who uses a Secret that was made from it is shown with the way, on the screen and for programs", async (context) => {
+  const { stage, shop, run } = await scene(context);
+  const made = async (name: string, from: string): Promise<void> => {
+    await shop.secret(name, { VCAP_SERVICES: "canary-2" });
+    const annotations = { "keyturn.dev/derived-from": from };
+    await shop.merge(secretType, name, { metadata: { labels: { "keyturn.dev/derived": "true" }, annotations } });
+  };
+  await made("web-vcap-services", "db,other@k-1");
+  await made("elses", "other@k-1");
+  const env = (name: string) => ({ valueFrom: { secretKeyRef: { name, key: "VCAP_SERVICES" } } });
+  await shop.workload("web", { pod: envOf({ name: "V", ...env("web-vcap-services") }) });
+  await shop.workload("else", { pod: podSpec(secretVolume("elses")) });
+  await shop.workload("both", { pod: podSpec(secretVolume("db"), secretVolume("web-vcap-services")) });
+  await stage.calm();
+  const { stdout } = await run("consumers", "db", "-n", "shop");
+  assert.equal(cellsOf(stdout, "Deployment web")[0], "env (VCAP_SERVICES) through web-vcap-services");
+  assert.doesNotMatch(stdout, /else|canary/);
+  const json = await run("consumers", "db", "-n", "shop", "-o", "json");
+  const { consumers } = JSON.parse(json.stdout) as {
+    readonly consumers: readonly { readonly name: string; readonly through?: string }[];
+  };
+  assert.deepEqual(
+    consumers.map(({ name, through }) => `${name} ${through}`),
+    ["both undefined", "both web-vcap-services", "web web-vcap-services"],
   );
 });

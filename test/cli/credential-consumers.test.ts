@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Forbidden } from "../../src/kube/errors.ts";
 import { apiVersionOf, type KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
+import { keyIdOf, secretType } from "../../src/publish/secret-publisher.ts";
 import { deploymentType } from "../../src/restart/workload-kinds.ts";
 import { RestartingWorld } from "../reconcile/restarting-world.ts";
 import { OPT_IN, podSpec, secretVolume } from "../restart/shop.ts";
@@ -155,7 +156,7 @@ test("one that has not moved is one", async (context) => {
   assert.match((await world.run(["status"])).stdout, /^ {2}servicebinding\/orders {2}0 of 1 consumer has moved$/m);
 });
 
-test("status costs one list for each kind and namespace, and a right that is missing is a hint", async (context) => {
+test("status costs one list for each kind and namespace, two of Secrets, and a right that is missing is a hint", async (context) => {
   const world = await CredentialWorld.start(context, rotation);
   for (const name of ["more", "many"]) {
     await world.create(name, { writeConnectionSecretToRef: { namespace: "default", name } });
@@ -167,7 +168,7 @@ test("status costs one list for each kind and namespace, and a right that is mis
   const limited: Kube = {
     ...kube,
     list: (type, options) => {
-      lists.push(`${type.plural} ${options?.namespace ?? ""}`);
+      lists.push(`${type.plural} ${options?.namespace ?? ""} ${options?.labelSelector ?? ""}`);
       if (type.plural !== "pods") return kube.list(type, options);
       return Promise.reject(new Forbidden("pods is forbidden: you cannot"));
     },
@@ -204,4 +205,29 @@ test("who runs on a key that was deleted is a problem, wherever one looks, until
   await world.kube.patch(deploymentType, { namespace: "default", name: "still" }, { type: "merge", body });
   await world.clock.advance(MINUTE_MS);
   assert.equal((await world.run(["status", "--exit-code"])).code, 0);
+});
+
+test("what is still made of an older key is told of, and who uses it has not moved", async (context) => {
+  const world = await CredentialWorld.start(context, AFTER_CONSUMERS);
+  await world.clock.advance(20_000);
+  const secret = await world.kube.get(secretType, { namespace: "default", name: SECRET });
+  const metadata = {
+    namespace: "default",
+    name: "web-vcap-services",
+    labels: { "keyturn.dev/derived": "true" },
+    annotations: { "keyturn.dev/derived-from": `${SECRET}@${keyIdOf(secret.metadata)}` },
+  };
+  await world.kube.create(secretType, { apiVersion: "v1", kind: "Secret", metadata, data: {} });
+  const spec = podSpec(secretVolume("web-vcap-services"));
+  const template = { metadata: { labels: { app: "web" } }, spec };
+  await world.deploy("web", {}, { selector: { matchLabels: { app: "web" } }, template });
+  await world.clock.advance(35 * MINUTE_MS);
+  const { stdout } = await world.run(["consumers", SECRET]);
+  assert.match(stdout, /^Deployment web +volume through web-vcap-services /m);
+  assert.match(stdout, /^Secret web-vcap-services is still made of an older key of orders-secret\.$/m);
+  assert.match(stdout, /Deployment default\/web \(the Secret web-vcap-services is still made of it\) has not moved/);
+  assert.doesNotMatch(stdout, /Not waited for/);
+  const status = await world.run(["status"]);
+  assert.match(status.stdout, /0 of 1 consumer has moved/);
+  assert.match(status.stdout, /Deployment default\/web through web-vcap-services +which is made of an older key;/);
 });

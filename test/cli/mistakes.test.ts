@@ -80,6 +80,12 @@ test("a kubeconfig that cannot be read", async () => {
   await assertOneLine(["operator", "--kubeconfig", good, "--context", "other"], /other/);
 });
 
+test("a file that is not there is said before anything is asked of a cluster", async () => {
+  const none = join(folder, "none.log");
+  await assertOneLine(["audit", "verify", none], /none\.log: there is no such file/);
+  await assertOneLine(["audit", "verify", folder], /: is a folder: give the files in it/);
+});
+
 test("a server that is not there, or is not Kubernetes", async () => {
   const nobody = kubeconfig("nobody", "https://127.0.0.1:1");
   await assertOneLine(

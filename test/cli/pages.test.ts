@@ -14,6 +14,7 @@ const commands = [
   "explain",
   "consumers",
   "rotate",
+  "credentials",
   "freeze",
   "unfreeze",
   "timeline",

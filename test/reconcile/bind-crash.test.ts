@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sortedJson } from "../../src/base/sorted-json.ts";
 import { inlineSecret, keyFile } from "../../src/bind/bind-objects.fixture.ts";
-import { APPLIED } from "../../src/reconcile/bind/difference.ts";
+import { APPLIED } from "../../src/reconcile/objects/difference.ts";
 import { deathPoints } from "../support/kill-points.ts";
 import { BindWorld, type Kind, kinds } from "./bind-world.ts";
 

@@ -6,7 +6,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { keyFile } from "../../src/bind/bind-objects.fixture.ts";
 import { fieldAt } from "../../src/bind/fields.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
-import { differs } from "../../src/reconcile/bind/difference.ts";
+import { differs } from "../../src/reconcile/objects/difference.ts";
 import { BindWorld, type Kind, OPERATOR_NAMESPACE } from "./bind-world.ts";
 
 const folder = join(import.meta.dirname, "..", "bind");

@@ -198,32 +198,80 @@ test("a provider that moves to another namespace leaves the servers that run, an
   await world.stop();
 });
 
-test("an existing Deployment is used where it refers to the Secret, and nothing is made beside the key", async () => {
-  const world = await begunWith({});
-  const fields = { clusterRef: "dns", role: "primary", deploymentRef: { name: "legacy" } };
-  await world.create("Bind9Instance", "old", { spec: fields });
-  await world.pass(SETTLE_MS);
-  assert.match(
-    (await world.condition("Bind9Instance", "old", "Synced")) ?? "",
-    /spec\.deploymentRef\.name: there is no Deployment net\/legacy/,
-  );
-  const template = (secretName: string): object => ({
-    metadata: { labels: { app: "legacy" } },
-    spec: { containers: [{ name: "named", image: "bind" }], volumes: [{ name: "key", secret: { secretName } }] },
+for (const kind of ["Deployment", "StatefulSet"] as const) {
+  test(`an existing ${kind} is used where it refers to the Secret, and nothing is made beside the key`, async () => {
+    const world = await begunWith({});
+    const deploymentRef = { name: "legacy", ...(kind !== "Deployment" && { kind }) };
+    await world.create("Bind9Instance", "old", { spec: { clusterRef: "dns", role: "primary", deploymentRef } });
+    await world.pass(SETTLE_MS);
+    const synced = async (): Promise<string> => (await world.condition("Bind9Instance", "old", "Synced")) ?? "";
+    assert.match(await synced(), new RegExp(`spec\\.deploymentRef\\.name: there is no ${kind} net/legacy`));
+    const template = (secretName: string): object => ({
+      metadata: { labels: { app: "legacy" } },
+      spec: { containers: [{ name: "named", image: "bind" }], volumes: [{ name: "key", secret: { secretName } }] },
+    });
+    const spec = { selector: { matchLabels: { app: "legacy" } }, template: template("other") };
+    await world.create(kind, "legacy", { spec: kind === "Deployment" ? spec : { ...spec, serviceName: "legacy" } });
+    await world.pass(SETTLE_MS);
+    assert.match(await synced(), /does not refer to the Secret old-rndc/);
+    await world.patch(kind, "legacy", { spec: { template: template("old-rndc") } });
+    await world.pass(SETTLE_MS);
+    assert.equal(await synced(), "True ReconcileSuccess");
+    assert.equal(await world.condition("Bind9Instance", "old", "Ready"), "True Available");
+    assert.equal(fieldAt(await world.get("RndcKey", "old-rndc"), ["spec", "strategy"]), "Restart");
+    assert.deepEqual([...(await world.names("Deployment")), ...(await world.names("StatefulSet"))], ["legacy"]);
+    assert.deepEqual(await world.names("Service"), []);
+    await world.stop();
   });
-  const selector = { matchLabels: { app: "legacy" } };
-  await world.create("Deployment", "legacy", { spec: { selector, template: template("other") } });
-  await world.pass(SETTLE_MS);
-  assert.match(
-    (await world.condition("Bind9Instance", "old", "Synced")) ?? "",
-    /does not refer to the Secret old-rndc/,
-  );
-  await world.patch("Deployment", "legacy", { spec: { template: template("old-rndc") } });
-  await world.pass(SETTLE_MS);
-  assert.equal(await world.condition("Bind9Instance", "old", "Synced"), "True ReconcileSuccess");
-  assert.equal(await world.condition("Bind9Instance", "old", "Ready"), "True Available");
-  assert.equal(fieldAt(await world.get("RndcKey", "old-rndc"), ["spec", "strategy"]), "Restart");
-  assert.deepEqual(await world.names("Deployment"), ["legacy"]);
-  assert.deepEqual(await world.names("Service"), []);
+}
+
+test("from a Deployment to a StatefulSet and back: the one goes when the other one serves, and not before", async () => {
+  const world = await begunWith({ primary: {} });
+  const name = "dns-primary-0";
+  const secret = await world.get("Secret", `${name}-rndc`);
+  for (const [former, next] of [
+    ["Deployment", "StatefulSet"],
+    ["StatefulSet", "Deployment"],
+  ] as const) {
+    await world.patch("Bind9Cluster", "dns", { spec: { workload: next } });
+    for (let looks = 0; looks < 40; looks++) {
+      await world.pass(500, 500);
+      const ready = fieldAt(await world.get(next, name), ["status", "readyReplicas"]);
+      if (ready !== 1) assert.deepEqual(await world.names(former), [name], `${next} does not serve yet`);
+      assert.equal(await world.condition("Bind9Instance", name, "Ready"), "True Available");
+    }
+    assert.deepEqual([await world.names(former), await world.names(next)], [[], [name]]);
+  }
+  assert.equal((await world.get("Secret", `${name}-rndc`))?.metadata.uid, secret?.metadata.uid, "the key stays");
+  await world.stop();
+});
+
+test("whoever changes his mind again and again is never left without servers", async () => {
+  const world = await begunWith({ primary: {} });
+  const name = "dns-primary-0";
+  for (let look = 0; look < 60; look++) {
+    // At other moments of each change.
+    if (look % 7 === 0) {
+      await world.patch("Bind9Cluster", "dns", { spec: { workload: look % 2 ? "StatefulSet" : "Deployment" } });
+    }
+    await world.pass(200, 200);
+    const found = [await world.get("Deployment", name), await world.get("StatefulSet", name)];
+    assert.ok(
+      found.some((workload) => fieldAt(workload, ["status", "readyReplicas"]) === 1),
+      `look ${look}`,
+    );
+  }
+  await world.stop();
+});
+
+test("what somebody else has made under the name of the instance is no former one, and stays", async () => {
+  const world = await BindWorld.begin();
+  const template = { metadata: { labels: { app: "mine" } }, spec: { containers: [{ name: "mine", image: "mine" }] } };
+  const spec = { serviceName: "mine", selector: { matchLabels: { app: "mine" } }, template };
+  await world.create("StatefulSet", "dns-primary-0", { spec });
+  await world.create("Bind9Cluster", "dns", { spec: { primary: {} } });
+  await world.pass(2 * SETTLE_MS);
+  assert.equal(await world.condition("Bind9Cluster", "dns", "Ready"), "True Available");
+  assert.deepEqual(await world.names("StatefulSet"), ["dns-primary-0"]);
   await world.stop();
 });

@@ -3,7 +3,6 @@ import { definitionOf } from "../../src/api/custom-resource.ts";
 import { embeddedCluster } from "../../src/embedded/embedded-cluster.fixture.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import { apiVersionOf } from "../../src/kube/objects.ts";
-import type { TransportRequest } from "../../src/kube/transport.ts";
 import { bindControllers } from "../../src/reconcile/bind/bind-controllers.ts";
 import { createRndcKeyController, RNDC_KEYS } from "../../src/reconcile/bind/rndc-key-controller.ts";
 import type { ControllerSettings } from "../../src/reconcile/controller-settings.ts";
@@ -13,6 +12,7 @@ import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
 import { memorySend } from "../../src/sandbox/named/memory-send.fixture.ts";
 import { customResourceDefinitions } from "../conformance/kinds.ts";
+import { rightsUsedIn } from "./used-rights.ts";
 import { NOTHING_OUTSIDE, WorldOperator } from "./world-operator.ts";
 
 export const NAMESPACE = "net";
@@ -80,30 +80,12 @@ export class BindRightsWorld {
     await this.pass(20_000);
   }
 
-  /** Every right that the calls of a controller needed, as `verb group/plural`. */
   rightsUsedBy(name: string): ReadonlySet<string> {
-    return new Set(this.operators.get(name)?.requests.flatMap(rightsFor));
+    return rightsUsedIn(this.operators.get(name)?.requests ?? []);
   }
 
   async stop(): Promise<void> {
     for (const operator of this.operators.values()) await operator.stop();
     await this.#cluster.server.stop();
   }
-}
-
-const VERBS = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" } as const;
-
-/** None for a question of what is served. */
-function rightsFor({ method, path }: TransportRequest): readonly string[] {
-  const [pathname = "", query = ""] = path.split("?");
-  const [, root, ...parts] = pathname.split("/");
-  const group = root === "apis" ? (parts.shift() ?? "") : "";
-  const [, first, ...rest] = parts;
-  const [plural, name, subresource] = first === "namespaces" && rest.length > 1 ? rest.slice(1) : [first, ...rest];
-  if (plural === undefined) return [];
-  const what = `${group}/${plural}${subresource === undefined ? "" : `/${subresource}`}`;
-  if (method !== "GET") return [`${VERBS[method]} ${what}`];
-  // Where a server does not know how to begin a watch with what is there, a list comes before it.
-  if (query.includes("watch=")) return [`list ${what}`, `watch ${what}`];
-  return [`${name === undefined ? "list" : "get"} ${what}`];
 }

@@ -12,7 +12,7 @@ import { AlreadyExists, Conflict, NotFound } from "../../src/kube/errors.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { bindControllers } from "../../src/reconcile/bind/bind-controllers.ts";
-import { serviceType } from "../../src/reconcile/bind/bind-sources.ts";
+import { bindSources, serviceType } from "../../src/reconcile/bind/bind-sources.ts";
 import { createRndcKeyController } from "../../src/reconcile/bind/rndc-key-controller.ts";
 import type { ControllerSettings } from "../../src/reconcile/controller-settings.ts";
 import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
@@ -49,6 +49,7 @@ export const kinds = {
   ConfigMap: configMapType,
   Service: serviceType,
   Deployment: deploymentType,
+  StatefulSet: bindSources.statefulSets.type,
 } as const satisfies Readonly<Record<string, ResourceType>>;
 export type Kind = keyof typeof kinds;
 

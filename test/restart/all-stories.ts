@@ -1,4 +1,5 @@
 import { bareStories } from "./bare-stories.ts";
+import { broughtStories } from "./brought-stories.ts";
 import { classStories } from "./class-stories.ts";
 import { keyStories } from "./key-stories.ts";
 import { crashStories, onceStories, revertStories } from "./once-stories.ts";
@@ -13,6 +14,7 @@ import { againStories } from "./revert-stories.ts";
 export const allStories: Readonly<Record<string, readonly Story<ClockedStage>[]>> = {
   "who takes part": optInStories,
   "once for a change": onceStories,
+  "what others roll out": broughtStories,
   "what others revert": [...revertStories, ...againStories],
   "an operator that dies": crashStories,
   "whose key it is": keyStories,

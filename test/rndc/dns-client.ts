@@ -20,7 +20,10 @@ export interface DnsOutcome {
 interface Signed {
   readonly key?: RndcKey;
   readonly aheadMs?: number;
+  readonly timeoutMs?: number;
 }
+
+const PATIENCE_MS = 20_000;
 
 /** Adds a TXT record to the zone. */
 export function addText(place: NamedPlace, name: string, text: string, signed: Signed = {}): Promise<DnsOutcome> {
@@ -44,11 +47,12 @@ const empty = (opcode: number): DnsMessage => ({
   additionals: [],
 });
 
-async function ask(place: NamedPlace, message: DnsMessage, { key, aheadMs = 0 }: Signed): Promise<DnsOutcome> {
+async function ask(place: NamedPlace, message: DnsMessage, signed: Signed): Promise<DnsOutcome> {
+  const { key, aheadMs = 0, timeoutMs = PATIENCE_MS } = signed;
   const signedAt = systemClock.now() + aheadMs;
   const request = key ? signedDns(message, { key, signedAt }) : encodeDns(message);
   const requestMac = openDns(request).tsig?.mac;
-  const reply = await exchange(place, request);
+  const reply = await exchange(place, request, timeoutMs);
   const { message: answer, tsig } = openDns(reply);
   const now = systemClock.now();
   const isAuthentic =
@@ -63,11 +67,11 @@ async function ask(place: NamedPlace, message: DnsMessage, { key, aheadMs = 0 }:
   };
 }
 
-async function exchange({ dnsPort, host = HOST }: NamedPlace, request: Uint8Array): Promise<Buffer> {
+async function exchange({ dnsPort, host = HOST }: NamedPlace, request: Uint8Array, timeoutMs: number): Promise<Buffer> {
   const socket = createSocket("udp4");
   try {
     socket.send(request, dnsPort, host);
-    const [reply] = await once(socket, "message", { signal: AbortSignal.timeout(20_000) });
+    const [reply] = await once(socket, "message", { signal: AbortSignal.timeout(timeoutMs) });
     return reply;
   } finally {
     socket.close();

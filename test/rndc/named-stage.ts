@@ -1,5 +1,4 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
@@ -9,6 +8,7 @@ import { printRndcKey } from "../../src/rndc/key-file.ts";
 import { sendCommand } from "../../src/rndc/send-command.ts";
 import { eventually } from "../support/eventually.ts";
 import { scratchFolder } from "../support/scratch-folder.ts";
+import { claimPort } from "./claimed-port.ts";
 
 /** A named, or what stands in for it, with a folder of its own on ports of its own. */
 export interface NamedPlace {
@@ -54,7 +54,8 @@ export function writeZone(folder: string): string {
 export async function newPlace(): Promise<NamedPlace> {
   const folder = scratchFolder();
   writeZone(folder);
-  return { folder, controlPort: await freePort(), dnsPort: await freePort() };
+  const [control, dns] = [await claimPort(), await claimPort()];
+  return { folder, controlPort: control.port, dnsPort: dns.port };
 }
 
 /** Writes the files as an operator would: each key in one of its own, and lists that name them. */
@@ -96,14 +97,4 @@ export async function untilUp(place: NamedPlace, key: RndcKey): Promise<void> {
       () => undefined,
     );
   await eventually("named answers", ask, 20_000);
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject);
-    server.listen(0, HOST, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
 }

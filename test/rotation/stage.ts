@@ -9,11 +9,10 @@ import { families } from "../families/families.ts";
 import type { Family } from "../families/family.ts";
 import { ServiceManagerStandIn } from "../families/service-manager-stand-in.ts";
 import type { OutsideKey, StandIn } from "../families/stand-in.ts";
-import { installDefinitions } from "../operator/bindings.ts";
-import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
-import type { RunningTarget, Target } from "../support/target.ts";
+import { type OpenedStage, openStage, type StageWishes } from "../support/opened-stage.ts";
+import type { RunningTarget } from "../support/target.ts";
 import { bindingOf } from "./connection-secret.ts";
 import { Mirror } from "./mirror.ts";
 import { SecretGuard } from "./secret-guard.ts";
@@ -44,24 +43,14 @@ export const brisk = ({ sweepEvery = "1h" } = {}): readonly string[] => {
   return ["--min-frequency", "1s", "--drift-check", "1s", "--settle-time", "2s", "--sweep-every", sweepEvery];
 };
 
-export interface StageOptions {
-  readonly target: Target;
+export interface StageOptions extends StageWishes {
   /** What the namespace of the Secrets and the ProviderConfigs of that name begin with. */
   readonly name: string;
-  /** The way to the API server for operators, where it is not the straight one. */
-  readonly kubeconfigFor?: (server: RunningTarget) => Promise<string>;
 }
 
 interface StandIns {
   readonly serviceManager: ServiceManagerStandIn;
   readonly cloudFoundry: CloudFoundryStandIn;
-}
-
-interface Props {
-  readonly server: RunningTarget;
-  readonly kube: Kube;
-  readonly standIns: StandIns;
-  readonly ends: AsyncDisposableStack;
 }
 
 /**
@@ -80,35 +69,24 @@ export class Stage {
   readonly #bindings: ReadonlyMap<Family, Mirror>;
   readonly #leaks = new Set<string>();
   readonly #secretListeners = new Map<string, (secret: KubeObject) => void>();
-  /** Whatever was opened, to be closed in reverse, also when a story or the stage itself fails. */
   readonly #ends: AsyncDisposableStack;
-  #operatorKubeconfig: string;
+  readonly #operatorKubeconfig: string;
 
-  static async set(options: StageOptions): Promise<Stage> {
-    const ends = new AsyncDisposableStack();
-    try {
-      const server = await options.target.start();
-      ends.defer(() => server.stop());
-      const kube = await connect(server.kubeconfig);
-      ends.defer(() => kube.close());
-      await installDefinitions(kube);
-      const standIns = await openStandIns(ends);
-      const stage = new Stage(`${options.name}-${randomUUID().slice(0, 8)}`, { server, kube, standIns, ends });
-      if (options.kubeconfigFor) stage.#operatorKubeconfig = await options.kubeconfigFor(server);
+  static set(options: StageOptions): Promise<Stage> {
+    return openStage(options, async (opened) => {
+      const standIns = await openStandIns(opened.ends);
+      const stage = new Stage(`${options.name}-${randomUUID().slice(0, 8)}`, standIns, opened);
       await stage.#furnish();
       return stage;
-    } catch (error) {
-      await ends.disposeAsync();
-      throw error;
-    }
+    });
   }
 
-  private constructor(namespace: string, { server, kube, standIns, ends }: Props) {
+  private constructor(namespace: string, standIns: StandIns, { server, kube, kubeconfig, ends }: OpenedStage) {
     this.namespace = namespace;
     this.server = server;
     this.kube = kube;
     this.standIns = standIns;
-    this.#operatorKubeconfig = server.kubeconfig;
+    this.#operatorKubeconfig = kubeconfig;
     const everybody = Object.values<StandIn>({ ...standIns });
     this.guard = new SecretGuard(kube, (credentials) => everybody.some((each) => each.lets(credentials)));
     this.secrets = new Mirror(kube, secretType, (secret) => {

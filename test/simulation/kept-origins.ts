@@ -500,4 +500,61 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
       ],
     },
   ],
+  [
+    "a template that comes back is rolled out once more, whatever was done with it before",
+    {
+      family: "restart",
+      story: "changedThenEdit",
+      climate: "bare",
+      seed: 1,
+      disturbances: [{ at: 17, what: { kind: "person", name: "undo" } }],
+    },
+  ],
+  [
+    "a legacy Secret that was changed itself is projected as it is, though what was migrated from it is behind",
+    {
+      family: "apps",
+      story: "flat",
+      climate: "legacy",
+      seed: 1,
+      disturbances: at(0, { kind: "fault", fault: "crashBefore" }),
+    },
+  ],
+  [
+    "an entry of VCAP_SERVICES that stays what it was still says which key it was made from",
+    { family: "apps", story: "delete", climate: "followed", seed: 1, disturbances: [] },
+  ],
+  [
+    "a Secret that another process is about to name is not deleted under it",
+    {
+      family: "apps",
+      story: "changeType",
+      climate: "followed",
+      seed: 1,
+      disturbances: at(10, { kind: "zombie", pauseMs: 0, begunBy: "changeType" }),
+    },
+  ],
+  [
+    "a binding whose credentials could not be read, and that is gone, leaves VCAP_SERVICES",
+    {
+      family: "apps",
+      story: "break",
+      climate: "calm",
+      seed: 1,
+      disturbances: [
+        ...at(4, { kind: "person", name: "wipeInstance" }),
+        ...at(14, { kind: "person", name: "deleteBinding" }),
+      ],
+    },
+  ],
+  [
+    "VCAP_SERVICES is told what the watches do not know yet before a reference moves",
+    {
+      family: "apps",
+      story: "typeInUse",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(81, { kind: "stale", unseen: "changeType" }),
+    },
+  ],
 ];

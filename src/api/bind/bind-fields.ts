@@ -23,9 +23,16 @@ const recursion: SchemaNode = {
   description: "Answer recursive queries, from private networks alone. Off unless it is asked for.",
 };
 
+/** What pods of an instance can be run by. */
+export const workloads = ["Deployment", "StatefulSet"] as const;
+export type InstanceWorkload = (typeof workloads)[number];
+
 /** What an instance is run with, said once for all of a cluster or for the one. */
 const serverFields: Readonly<Record<string, SchemaNode>> = {
   image,
+  workload: oneOf("What runs the pods, a Deployment when nothing is said. Those of a StatefulSet keep their names.", [
+    ...workloads,
+  ]),
   port: integer("The port of the Service for DNS; 53 when nothing is said.", { minimum: 1, maximum: 65_535 }),
 };
 

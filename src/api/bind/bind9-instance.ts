@@ -1,6 +1,15 @@
 import type { CustomResource } from "../custom-resource.ts";
 import { integer, object, objectName, oneOf } from "../schema.ts";
-import { ageColumn, bindKind, bindStatus, instanceFields, keyChoice, readyColumn, roles } from "./bind-fields.ts";
+import {
+  ageColumn,
+  bindKind,
+  bindStatus,
+  instanceFields,
+  keyChoice,
+  readyColumn,
+  roles,
+  workloads,
+} from "./bind-fields.ts";
 
 const MAX_REPLICAS = 100;
 
@@ -28,7 +37,10 @@ export const bind9Instance: CustomResource = {
         maximum: MAX_REPLICAS,
       }),
       deploymentRef: object(
-        { name: objectName("Name of a Deployment of this namespace that mounts the Secret of the key.") },
+        {
+          name: objectName("Name of a Deployment of this namespace that mounts the Secret of the key."),
+          kind: oneOf("What it is, where it is no Deployment.", [...workloads]),
+        },
         { required: ["name"], description: "An existing Deployment to use: none is made then, nor anything it needs." },
       ),
       ...instanceFields,

@@ -10,7 +10,7 @@ import {
   readyColumn,
   twiceNamed,
 } from "./korifi-fields.ts";
-import { BINDING_TYPES, INSTANCE_KIND, KORIFI_GROUP } from "./names.ts";
+import { BINDING_KIND, BINDING_TYPES, INSTANCE_KIND, KORIFI_GROUP } from "./names.ts";
 
 const NAMES_AN_APP = "has(self.appRef) && has(self.appRef.name) && self.appRef.name != ''";
 
@@ -23,7 +23,7 @@ const stays = (field: string, value: (self: string) => string) => ({
 /** Gives an application, or whoever has a key, the credentials of a CFServiceInstance of its namespace. */
 export const cfServiceBinding: CustomResource = {
   ...korifiKind,
-  kind: "CFServiceBinding",
+  kind: BINDING_KIND,
   plural: "cfservicebindings",
   shortNames: ["cfsb"],
   columns: [

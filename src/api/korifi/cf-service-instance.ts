@@ -1,3 +1,4 @@
+import { MAX_SECRET_KEY_LENGTH, SECRET_KEY_PATTERN } from "../../base/secret-keys.ts";
 import type { CustomResource } from "../custom-resource.ts";
 import { list, object, objectName, oneOf, text } from "../schema.ts";
 import {
@@ -9,7 +10,7 @@ import {
   parameters,
   readyColumn,
 } from "./korifi-fields.ts";
-import { INSTANCE_KIND, INSTANCE_TYPES, MAX_SECRET_KEY_LENGTH, SECRET_KEY_PATTERN } from "./names.ts";
+import { INSTANCE_KIND, INSTANCE_TYPES } from "./names.ts";
 
 const credentialsFrom = object(
   {

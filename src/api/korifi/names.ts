@@ -2,6 +2,7 @@
 export const KORIFI_GROUP = "korifi.cloudfoundry.org";
 export const KORIFI_VERSION = "v1alpha1";
 export const INSTANCE_KIND = "CFServiceInstance";
+export const BINDING_KIND = "CFServiceBinding";
 
 export const INSTANCE_TYPES = ["user-provided", "managed"] as const;
 export const BINDING_TYPES = ["app", "key"] as const;
@@ -16,12 +17,12 @@ export const CREDENTIALS_KEY = "credentials";
 /** Where an application's Secret has its services. */
 export const VCAP_SERVICES_KEY = "VCAP_SERVICES";
 
-/** On a Secret that was made from others: their names, sorted, with commas between them. Whoever uses it uses those. */
+/** On a Secret that was made from others, so that they can be listed. */
+export const DERIVED_LABEL = "keyturn.dev/derived";
+/** On such a Secret: what it was made from (`src/korifi/derived-from.ts`). Whoever uses it uses those. */
 export const DERIVED_FROM = "keyturn.dev/derived-from";
-
-/** What Kubernetes takes for a key of a Secret, but for names that begin with two dots or are one. */
-export const SECRET_KEY_PATTERN = "^[-._a-zA-Z0-9]+$";
-export const MAX_SECRET_KEY_LENGTH = 253;
+/** On the Secret with an application's services: the name of the application. */
+export const SERVICES_OF = "keyturn.dev/services-of";
 
 /** On the workloads of an application: the name of its CFApp. */
 export const APP_GUID_LABEL = `${KORIFI_GROUP}/app-guid`;

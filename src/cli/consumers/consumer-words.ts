@@ -9,9 +9,9 @@ import { waitingWords } from "./waiting.ts";
 /** `Deployment web`: all are in one namespace. */
 export const workloadWords = ({ workload: { kindName, name } }: Consumer): string => `${kindName} ${name}`;
 
-/** `volume, env (password)`. */
-export const usesWords = ({ uses, isLeft }: Consumer): string =>
-  `${uses.map(useWords).join(", ")}${isLeft ? ", older pods alone" : ""}`;
+/** `volume, env (password)`, `env (VCAP_SERVICES) through db-vcap-services`. */
+export const usesWords = ({ uses, isLeft, through }: Consumer): string =>
+  `${uses.map(useWords).join(", ")}${isLeft ? ", older pods alone" : ""}${through ? ` through ${through.name}` : ""}`;
 
 const useWords = ({ way, keys }: ConsumerUse): string => (keys === undefined ? way : `${way} (${keys.join(", ")})`);
 
@@ -73,7 +73,9 @@ export function noteWords({ target, namespace, isThere, consumers, unseen }: Con
   const names = (some: readonly Consumer[]): string => some.map(workloadWords).join(", ");
   const untold = counted.filter(({ isOptInRead }) => !isOptInRead);
   const untaken = counted.filter(({ isOptInRead }) => isOptInRead);
+  const outdated = consumers.flatMap(({ through }) => (through?.isOutdated ? [through.name] : []));
   return [
+    ...[...new Set(outdated)].map((made) => `Secret ${made} is still made of an older key of ${name}.`),
     ...(isThere === false && consumers.length > 0
       ? [`${type.kind} ${namespace}/${name} is not there; this is who refers to it.`]
       : []),

@@ -22,10 +22,18 @@ export interface ConsumerUse {
   readonly keys: readonly string[] | undefined;
 }
 
+interface Through {
+  readonly name: string;
+  /** It is not made of what the other one holds. */
+  readonly isOutdated: boolean;
+}
+
 /** A workload that a source concerns: plain values, for people and for JSON alike. */
 export interface Consumer {
   readonly workload: LiveWorkload;
   readonly uses: readonly ConsumerUse[];
+  /** The Secret that it uses, where that was made from the one that was asked for. */
+  readonly through?: Through;
   /** Its next pods do not use it any more; some that still run do. */
   readonly isLeft: boolean;
   readonly change: Change;
@@ -152,7 +160,7 @@ function valuesOf(
 export const podsOf = ({ pods }: Consumer): number => pods.current + pods.older + pods.unknown;
 
 /** Whether a rollout is over, and nothing runs on an older value; undefined where that cannot be told. */
-export function hasMoved({ pods, arePodsSeen, rollout }: Consumer): boolean | undefined {
-  if (pods.older > 0 || rollout?.isComplete === false) return false;
+export function hasMoved({ pods, arePodsSeen, rollout, through }: Consumer): boolean | undefined {
+  if (pods.older > 0 || rollout?.isComplete === false || through?.isOutdated) return false;
   return pods.unknown > 0 || !arePodsSeen ? undefined : true;
 }

@@ -46,6 +46,7 @@ export function consumerJson(consumer: Consumer) {
     namespace: workload.namespace,
     name: workload.name,
     uses: uses.map(({ way, keys }) => ({ way, keys })),
+    through: consumer.through?.name,
     isUsedByOlderPodsAlone: isLeft,
     optedIn: {
       isIn: consumer.isOptInRead ? optIn.by !== undefined : undefined,

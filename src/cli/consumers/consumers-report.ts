@@ -6,7 +6,8 @@ import { type Parent, parentOf } from "../resources/children.ts";
 import type { Unseen } from "../resources/list-all.ts";
 import { managedResource } from "../resources/managed-resource.ts";
 import { reportOf, type StatusReport } from "../status/status-report.ts";
-import { type Consumer, consumersOf } from "./consumer.ts";
+import type { Consumer } from "./consumer.ts";
+import { allConsumersOf, listDerived } from "./derived-secrets.ts";
 import { lookAround } from "./neighbourhood.ts";
 import { SOURCE_KINDS, type SourceTarget } from "./source-target.ts";
 import { viewOf } from "./source-view.ts";
@@ -45,7 +46,9 @@ export async function reportConsumers(kube: Kube, question: ConsumersQuestion): 
   const object = found === "unseen" ? undefined : found;
   const around = await lookAround(kube, namespace, { withPodStatuses: target.source.startsWith("class/") });
   const view = viewOf(target.source, object, now);
-  const consumers = consumersOf(view, around, now);
+  const isSecretSeen = target.source.startsWith("secret/") && found !== "unseen";
+  const derived = isSecretSeen ? await listDerived(kube, namespace, unseen) : [];
+  const consumers = allConsumersOf({ view, object, derived }, around, now);
   if (found === undefined && consumers.length === 0 && around.unseen.length === 0) throw notThere(question);
   return {
     target,

@@ -35,6 +35,7 @@ export function podValue(question: PodValueQuestion): PodValue {
   const { kind, name } = partsOf(view.source);
   if (kind === "class") return mountedValue(pod, question.podStatuses, name);
   const said = digestSaidBy(question);
+  if (isBroughtTo(question)) return "current";
   const isReplaced = said !== undefined && applied !== undefined && compareDigests(said, applied.digest) === "changed";
   if (isReplaced) return "older";
   const createdAt = parseInstant(pod.metadata.creationTimestamp);
@@ -43,6 +44,12 @@ export function podValue(question: PodValueQuestion): PodValue {
   if (applied === undefined || said !== applied.digest) return valueByDate(createdAt, publishedAt, applied);
   if (secondOf(applied.since) >= secondOf(publishedAt)) return "current";
   return isWhole(applied) ? "older" : "unknown";
+}
+
+/** By somebody else's rollout: then the pod says what stood on the pod template before that. */
+function isBroughtTo({ pod, view: { publishedAt = Number.POSITIVE_INFINITY }, applied }: PodValueQuestion): boolean {
+  const isStaying = pod.metadata.deletionTimestamp === undefined;
+  return applied?.isBrought === true && isStaying && secondOf(applied.since) >= secondOf(publishedAt);
 }
 
 /** A pod that needs a source does not start before it is there. */

@@ -47,13 +47,15 @@ const SECOND_MS = 1000;
  * come, or nothing can be said of it.
  */
 export function waitingOf(question: WaitingQuestion): Waiting | undefined {
-  const { view, state, hasOlder, now } = question;
+  const { view, state, rollout, hasOlder, now } = question;
   const applied = state?.sources.get(view.source);
   if (!state || !applied) return undefined;
   const publishedAt = changedAt(question, applied);
   if (publishedAt === undefined) return undefined;
-  const decision = decide(question, state, publishedAt);
   const isSure = isClass(view) || applied.digest.startsWith("a.") || applied.digest === ABSENT;
+  // The operator has written it down, and looks again when it is over.
+  if (state.departure && rollout?.isComplete === false) return { reason: "OtherRollout", until: undefined, isSure };
+  const decision = decide(question, state, publishedAt);
   if (decision.kind === "wait") {
     const { reason, until } = decision;
     return { reason, until: Number.isFinite(until) ? until : undefined, isSure };
@@ -115,6 +117,8 @@ export function waitingWords({ reason, until, isSure }: Waiting): string {
       return "may wait for a slot: as many rollouts are under way as there may be";
     case "OtherOperator":
       return `${waits} for another operator`;
+    case "OtherRollout":
+      return `${waits} for the rollout that is under way, which brings it`;
     case "Due":
       return "is due: is the operator running, or do its flags hold it back (a window, an interval, slots)?";
   }

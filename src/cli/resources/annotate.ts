@@ -2,7 +2,8 @@ import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { ManagedResource } from "./managed-resource.ts";
 
-const FIELD_MANAGER = "keyturn-cli";
+/** Whose fields those are that a person writes with a command. */
+export const FIELD_MANAGER = "keyturn-cli";
 
 /** Sets one annotation, or removes it with null; all else stays as it is, whoever writes meanwhile. */
 export function annotate(

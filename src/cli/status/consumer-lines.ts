@@ -28,12 +28,14 @@ function summaryOf(followed: readonly Consumer[]): string {
   return `${moved} of ${followed.length} ${unit} ${verb} moved${untold > 0 ? `, ${untold} cannot be told` : ""}`;
 }
 
-const placeOf = ({ workload: { kindName, namespace, name } }: Consumer): string => `${kindName} ${namespace}/${name}`;
+const placeOf = ({ workload: { kindName, namespace, name }, through }: Consumer): string =>
+  `${kindName} ${namespace}/${name}${through ? ` through ${through.name}` : ""}`;
 
 /** How far it has come, and what keeps it. */
 function standingOf(consumer: Consumer): string {
-  const { rollout, waiting, change } = consumer;
+  const { rollout, waiting, change, through } = consumer;
   return [
+    ...(through?.isOutdated ? ["which is made of an older key"] : []),
     ...(rollout?.isComplete === false || waiting ? [rolloutWords(consumer)] : []),
     `runs on ${runsOnWords(consumer)}`,
     ...(change.does === "nothing" ? [change.words] : []),

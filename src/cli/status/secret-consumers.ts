@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { PUBLISHED_SELECTOR, secretType } from "../../publish/secret-publisher.ts";
-import { consumersOf } from "../consumers/consumer.ts";
 import { deletedKeyProblems } from "../consumers/deleted-keys.ts";
+import { allConsumersOf, listDerived } from "../consumers/derived-secrets.ts";
 import { lookAround, type Neighbourhood } from "../consumers/neighbourhood.ts";
 import { viewOf } from "../consumers/source-view.ts";
 import { listSeen, type Unseen } from "../resources/list-all.ts";
@@ -12,6 +12,8 @@ import type { StatusReport } from "./status-report.ts";
 interface Surroundings {
   readonly around: Neighbourhood;
   readonly secrets: ReadonlyMap<string, KubeObject>;
+  /** Those that were made from others. */
+  readonly derived: readonly KubeObject[];
   readonly unseen: readonly Unseen[];
 }
 
@@ -47,13 +49,15 @@ export async function withConsumers(
 async function lookAt(kube: Kube, namespace: string): Promise<Surroundings> {
   const unseen: Unseen[] = [];
   const selection = { namespace, labelSelector: PUBLISHED_SELECTOR, metadataOnly: true };
-  const [around, secrets] = await Promise.all([
+  const [around, secrets, derived] = await Promise.all([
     lookAround(kube, namespace),
     listSeen(kube, secretType, selection, unseen),
+    listDerived(kube, namespace, unseen),
   ]);
   return {
     around,
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
+    derived,
     unseen: [...unseen, ...around.unseen],
   };
 }
@@ -63,8 +67,9 @@ function withOwn(report: StatusReport, places: ReadonlyMap<string, Surroundings>
   const { namespace, name } = addressOf(report.secret);
   const place = places.get(namespace);
   if (!place) return report;
-  const view = viewOf(`secret/${name}`, place.secrets.get(name), now);
-  const consumers = consumersOf(view, place.around, now);
+  const object = place.secrets.get(name);
+  const view = viewOf(`secret/${name}`, object, now);
+  const consumers = allConsumersOf({ view, object, derived: place.derived }, place.around, now);
   return { ...report, consumers, problems: [...report.problems, ...deletedKeyProblems(report.resource, consumers)] };
 }
 

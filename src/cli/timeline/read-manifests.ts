@@ -1,12 +1,11 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { InvalidValue, messageOf, UsageError } from "../../base/errors.ts";
+import { InvalidValue } from "../../base/errors.ts";
 import { apiVersionOf, type KubeObject } from "../../kube/objects.ts";
 import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
 import { fieldsOf, itemsOf, textOf } from "../../reconcile/managed/read-fields.ts";
 import { managedKinds } from "../../reconcile/managed-kinds.ts";
 import type { World } from "../command.ts";
+import { textIn } from "../input-file.ts";
 import { choices } from "../resources/find-kind.ts";
 
 export interface Manifest {
@@ -22,26 +21,6 @@ export async function readManifests(file: string, world: World): Promise<readonl
   if (found.length > 0) return found;
   throw new InvalidValue(`${file}: there is nothing in it that Keyturn rotates (${choices()})`);
 }
-
-async function textIn(file: string, world: World): Promise<string> {
-  if (file === "-") return world.stdin.readAll();
-  try {
-    return await readFile(resolve(world.workingDirectory, file), "utf8");
-  } catch (error) {
-    throw new UsageError(`-f ${file}: ${whyUnreadable(error)}`, error);
-  }
-}
-
-const WHY_UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EISDIR: "is a folder: give the files in it",
-  EACCES: "may not be read",
-};
-
-const whyUnreadable = (error: unknown): string => {
-  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-  return WHY_UNREADABLE[String(code)] ?? `cannot be read: ${messageOf(error)}`;
-};
 
 function documentsIn(file: string, text: string): readonly unknown[] {
   const documents = parseAllDocuments(text);

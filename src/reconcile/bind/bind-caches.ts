@@ -1,3 +1,4 @@
+import { type InstanceWorkload, workloads } from "../../api/bind/bind-fields.ts";
 import type { Problem } from "../../bind/problems.ts";
 import { isMadeBy } from "../../bind/provider-objects.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
@@ -6,9 +7,11 @@ import type { ControllerContext, Watch } from "../../runtime/controller.ts";
 import {
   clusterKeyOf,
   controllerOf,
-  type DeploymentRecord,
-  deploymentRefOf,
   type SecretRecord,
+  type WorkloadRecord,
+  type WorkloadRef,
+  workloadIndexOf,
+  workloadRefOf,
 } from "./bind-sources.ts";
 
 /** The watches of one controller; what they lead to differs, what they look at does not. */
@@ -19,7 +22,8 @@ export interface BindWatches {
   readonly rndcKeys: Watch<KubeObject>;
   readonly configMaps: Watch<KubeObject>;
   readonly services: Watch<KubeObject>;
-  readonly deployments: Watch<DeploymentRecord>;
+  readonly deployments: Watch<WorkloadRecord>;
+  readonly statefulSets: Watch<WorkloadRecord>;
   readonly secrets: Watch<SecretRecord>;
 }
 
@@ -46,6 +50,7 @@ export class BindCaches {
       configMaps: cacheOf(watches.configMaps),
       services: cacheOf(watches.services),
       deployments: cacheOf(watches.deployments),
+      statefulSets: cacheOf(watches.statefulSets),
       secrets: cacheOf(watches.secrets),
     };
   }
@@ -79,8 +84,8 @@ export class BindCaches {
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   }
 
-  instancesUsing(deploymentKey: string): readonly KubeObject[] {
-    return this.#caches.instances.find("deployment", deploymentKey).map(({ record }) => record);
+  instancesUsing(ref: WorkloadRef): readonly KubeObject[] {
+    return this.#caches.instances.find("workload", workloadIndexOf(ref)).map(({ record }) => record);
   }
 
   clustersIn(namespace: string): readonly KubeObject[] {
@@ -105,15 +110,28 @@ export class BindCaches {
     return cache.find("owner", metadata.uid ?? "").map(({ record }) => record);
   }
 
-  /** Its own one, or the one that it uses instead. */
-  deploymentOf(instance: KubeObject): DeploymentRecord | undefined {
-    return this.#caches.deployments.get(deploymentRefOf(instance) ?? keyOf(instance.metadata));
+  workload({ kind, key }: WorkloadRef): WorkloadRecord | undefined {
+    return (kind === "Deployment" ? this.#caches.deployments : this.#caches.statefulSets).get(key);
+  }
+
+  /** The one of a kind that was made for the instance. */
+  ownWorkload({ metadata }: KubeObject, kind: InstanceWorkload): WorkloadRecord | undefined {
+    const found = this.workload({ kind, key: keyOf(metadata) });
+    return found?.owner === metadata.uid ? found : undefined;
+  }
+
+  /** Whatever may run pods of the instance: what it uses instead of its own, or all of its name, whoever has made them. */
+  workloadsOf(instance: KubeObject): readonly WorkloadRecord[] {
+    const used = workloadRefOf(instance);
+    const key = keyOf(instance.metadata);
+    const refs = used ? [used] : workloads.map((kind) => ({ kind, key }));
+    return refs.flatMap((ref) => this.workload(ref) ?? []);
   }
 
   /** What is kept of an object that we make; undefined of a Secret, and of what does not bear our label. */
   made({ kind, metadata }: KubeObject): KubeObject | undefined {
     const key = keyOf(metadata);
-    if (kind === "Deployment") return this.#caches.deployments.get(key)?.object;
+    if (kind === "Deployment" || kind === "StatefulSet") return this.workload({ kind, key })?.object;
     const cache = this.#cacheOf(kind);
     return kind === "Secret" ? undefined : (cache as ResourceCache<KubeObject>).get(key);
   }
@@ -128,7 +146,8 @@ export class BindCaches {
   }
 
   #cacheOf(kind: string): ResourceCache<unknown> {
-    const { providers, clusters, instances, rndcKeys, configMaps, services, deployments, secrets } = this.#caches;
+    const { providers, clusters, instances, rndcKeys, configMaps, services } = this.#caches;
+    const { deployments, statefulSets, secrets } = this.#caches;
     const byKind: Readonly<Record<string, ResourceCache<unknown>>> = {
       ClusterBind9Provider: providers as ResourceCache<unknown>,
       Bind9Cluster: clusters as ResourceCache<unknown>,
@@ -137,6 +156,7 @@ export class BindCaches {
       ConfigMap: configMaps as ResourceCache<unknown>,
       Service: services as ResourceCache<unknown>,
       Deployment: deployments as ResourceCache<unknown>,
+      StatefulSet: statefulSets as ResourceCache<unknown>,
       Secret: secrets as ResourceCache<unknown>,
     };
     const cache = byKind[kind];

@@ -9,11 +9,15 @@ import { EventRecorder } from "../../report/event-recorder.ts";
 import type { Controller, Watch } from "../../runtime/controller.ts";
 import type { ControllerSettings } from "../controller-settings.ts";
 import { recordsOf } from "../managed/managed-watches.ts";
+import { createObjectReconcile, type Looker } from "../objects/object-reconcile.ts";
+import { ObjectStatus } from "../objects/object-status.ts";
+import { OwnedObjects } from "../objects/owned-objects.ts";
 import { BindCaches, type BindWatches } from "./bind-caches.ts";
-import { createBindReconcile, type Looker } from "./bind-reconcile.ts";
 import { bindSources, controllerOf } from "./bind-sources.ts";
-import { BindStatus } from "./bind-status.ts";
-import { OwnedObjects } from "./owned-objects.ts";
+
+/** Who writes the fields of what is made. */
+const FIELD_MANAGER = "keyturn-bind9";
+const MADE_KINDS: readonly ResourceType[] = Object.values(bindSources).map(({ type }) => type);
 
 /** What the controllers of the document's kinds are told, beside what every controller is. */
 export interface BindSettings extends Pick<ControllerSettings, "namespace" | "instance">, ConfigLimits {
@@ -62,9 +66,11 @@ export function createBindController(options: BindControllerOptions): Controller
       known = caches;
       const reporter = { controller: name, instance: settings.instance };
       const events = new EventRecorder({ kube, clock, logger, reporter });
-      const status = new BindStatus({ type, kube, clock, events, noteWrite: (object) => caches.noteWrite(object) });
-      const looker = createLooker({ kube, clock, random, caches, objects: new OwnedObjects(kube, caches) });
-      return createBindReconcile({ clock, caches, status, find: (key) => find(caches, key), looker });
+      const status = new ObjectStatus({ type, kube, clock, events, noteWrite: (object) => caches.noteWrite(object) });
+      const objects = new OwnedObjects({ kube, caches, types: MADE_KINDS, fieldManager: FIELD_MANAGER });
+      const looker = createLooker({ kube, clock, random, caches, objects });
+      const isCurrent = (object: KubeObject): boolean => caches.isCurrent(object);
+      return createObjectReconcile({ clock, isCurrent, status, find: (key) => find(caches, key), looker });
     },
   };
 }
@@ -92,6 +98,7 @@ function createWatches(type: ResourceType, concerns: Concerns, caches: () => Bin
     configMaps: watch(bindSources.configMaps, concerns.configMaps),
     services: watch(bindSources.services, concerns.services),
     deployments: watch(bindSources.deployments, concerns.deployments),
+    statefulSets: watch(bindSources.statefulSets, concerns.statefulSets),
     secrets: watch(bindSources.secrets, concerns.secrets),
   };
 }

@@ -1,3 +1,4 @@
+import type { InstanceWorkload } from "../../api/bind/bind-fields.ts";
 import { bind9Cluster } from "../../api/bind/bind9-cluster.ts";
 import { bind9Instance } from "../../api/bind/bind9-instance.ts";
 import { clusterBind9Provider } from "../../api/bind/cluster-bind9-provider.ts";
@@ -5,12 +6,14 @@ import { BINDY, MANAGED_BY } from "../../api/bind/names.ts";
 import { rndcKey } from "../../api/keyturn/rndc-key.ts";
 import { fieldAt } from "../../bind/fields.ts";
 import { type KubeObject, keyOf, type ObjectMeta, type OwnerReference, type ResourceType } from "../../kube/objects.ts";
-import { ownerUidOf, secretType } from "../../publish/secret-publisher.ts";
+import { ownerUidOf } from "../../publish/secret-publisher.ts";
 import { placedUsesOf } from "../../restart/pod-uses.ts";
 import { rolloutOf } from "../../restart/rollout.ts";
 import { partsOf } from "../../restart/source-id.ts";
-import { configMapType, deploymentType, kindOf } from "../../restart/workload-kinds.ts";
+import { configMapType, kindOf, type WorkloadKind } from "../../restart/workload-kinds.ts";
 import type { Source } from "../../runtime/controller.ts";
+import { slim } from "../objects/slim-object.ts";
+import { watchedSecrets } from "../objects/watched-secrets.ts";
 
 /**
  * What the controllers of the document's kinds look at. Their own kinds and what they make are kept whole, so that a look
@@ -25,16 +28,6 @@ export const serviceType: ResourceType = {
 };
 
 const MADE_BY_US = { labelSelector: `${MANAGED_BY}=${BINDY}` } as const;
-
-/** As it is kept: without who wrote which field, and without what nobody here reads. */
-function slim(object: KubeObject): KubeObject {
-  const { metadata, status, ...fields } = object;
-  return { ...fields, metadata: slimMetadata(metadata), ...(status !== undefined && { status }) };
-}
-
-function slimMetadata({ managedFields: _, creationTimestamp: __, ...metadata }: ObjectMeta): ObjectMeta {
-  return metadata;
-}
 
 const whole = (type: ResourceType, more: Partial<Source<KubeObject>> = {}): Source<KubeObject> => ({
   type,
@@ -54,15 +47,29 @@ export function clusterKeyOf({ metadata, spec }: KubeObject): string {
   return keyOf({ namespace: metadata.namespace ?? "", name: typeof name === "string" ? name : "" });
 }
 
-/** `namespace/name` of the Deployment that an instance uses instead of one of its own. */
-export function deploymentRefOf({ metadata, spec }: KubeObject): string | undefined {
-  const name = fieldAt({ spec }, ["spec", "deploymentRef", "name"]);
-  return typeof name === "string" ? keyOf({ namespace: metadata.namespace ?? "", name }) : undefined;
+/** What an instance uses instead of one of its own. */
+export interface WorkloadRef {
+  readonly kind: InstanceWorkload;
+  /** `namespace/name`. */
+  readonly key: string;
 }
 
-export interface DeploymentRecord {
+export function workloadRefOf({ metadata, spec }: KubeObject): WorkloadRef | undefined {
+  const ref = fieldAt({ spec }, ["spec", "deploymentRef"]);
+  const name = fieldAt(ref, ["name"]);
+  if (typeof name !== "string") return undefined;
+  const kind = fieldAt(ref, ["kind"]) === "StatefulSet" ? "StatefulSet" : "Deployment";
+  return { kind, key: keyOf({ namespace: metadata.namespace ?? "", name }) };
+}
+
+/** As instances that use it instead of one of their own are found. */
+export const workloadIndexOf = ({ kind, key }: WorkloadRef): string => `${kind} ${key}`;
+
+export interface WorkloadRecord {
   /** Only of one that bears our label. */
   readonly object: KubeObject | undefined;
+  /** UID of whoever made it. */
+  readonly owner: string | undefined;
   /** The names of the Secrets that its pods use. */
   readonly secrets: readonly string[];
   readonly replicas: number;
@@ -71,14 +78,13 @@ export interface DeploymentRecord {
   readonly isRolledOut: boolean;
 }
 
-function deploymentRecord(object: KubeObject): DeploymentRecord {
-  const kind = kindOf(deploymentType.kind);
-  if (!kind) throw new TypeError("Deployments are workloads");
+function workloadRecord(kind: WorkloadKind, object: KubeObject): WorkloadRecord {
   const uses = placedUsesOf(kind.templateOf(object).spec).filter(({ isPullOnly }) => !isPullOnly);
   const names = uses.map(({ source }) => partsOf(source)).filter((source) => source.kind === "secret");
   const isOurs = object.metadata.labels?.[MANAGED_BY] === BINDY;
   return {
     object: isOurs ? slim(object) : undefined,
+    owner: controllerOf(object.metadata)?.uid,
     secrets: [...new Set(names.map(({ name }) => name))],
     replicas: countAt(object, ["spec", "replicas"]) ?? 1,
     readyReplicas: countAt(object, ["status", "readyReplicas"]) ?? 0,
@@ -116,11 +122,20 @@ const clusters = whole(bind9Cluster, {
 const instances = whole(bind9Instance, {
   indexes: {
     cluster: (instance) => [clusterKeyOf(instance)],
-    deployment: (instance) => [deploymentRefOf(instance) ?? ""],
+    workload: (instance) => {
+      const ref = workloadRefOf(instance);
+      return ref ? [workloadIndexOf(ref)] : [];
+    },
   },
 });
 /** Where there is no BIND, nothing of it is looked at. */
 const sakes: readonly Source[] = [providers, clusters, instances];
+
+function workloadSource(name: InstanceWorkload): Source<WorkloadRecord> {
+  const kind = kindOf(name);
+  if (!kind) throw new TypeError(`${name} is no workload`);
+  return { type: kind.type, record: (object) => workloadRecord(kind, object), sakes };
+}
 
 export const bindSources = {
   providers,
@@ -129,12 +144,10 @@ export const bindSources = {
   rndcKeys: whole(rndcKey),
   configMaps: whole(configMapType, { selection: MADE_BY_US, sakes }),
   services: whole(serviceType, { selection: MADE_BY_US, sakes }),
-  deployments: { type: deploymentType, record: deploymentRecord, sakes } satisfies Source<DeploymentRecord>,
+  deployments: workloadSource("Deployment"),
+  statefulSets: workloadSource("StatefulSet"),
   secrets: {
-    type: secretType,
-    metadataOnly: true,
-    // What Helm keeps is large, changes often, and is used by no pod.
-    selection: { fieldSelector: "type!=helm.sh/release.v1" },
+    ...watchedSecrets,
     record: secretRecord,
     indexes: { owner: ({ owners }) => owners },
     sakes,

@@ -1,3 +1,4 @@
+import type { InstanceWorkload } from "../../api/bind/bind-fields.ts";
 import { bind9Cluster } from "../../api/bind/bind9-cluster.ts";
 import { keyOf } from "../../kube/objects.ts";
 import type { Delta } from "../../kube/resource-cache.ts";
@@ -5,7 +6,7 @@ import type { Controller } from "../../runtime/controller.ts";
 import { recordsOf } from "../managed/managed-watches.ts";
 import type { BindCaches } from "./bind-caches.ts";
 import { type BindSettings, createBindController, isOther, namespaceOf, ownersIn } from "./bind-controller.ts";
-import { clusterKeyOf, type DeploymentRecord, type SecretRecord } from "./bind-sources.ts";
+import { clusterKeyOf, type SecretRecord, type WorkloadRecord } from "./bind-sources.ts";
 import { ClusterLook } from "./cluster-reconcile.ts";
 
 export const createClusterController = (settings: BindSettings): Controller =>
@@ -28,7 +29,8 @@ export const createClusterController = (settings: BindSettings): Controller =>
         const others = isOther(delta) ? caches.clustersIn(namespace).map(({ metadata }) => keyOf(metadata)) : [];
         return [...new Set([...owners, ...others])];
       },
-      deployments: clustersOfDeployment,
+      deployments: clustersOfWorkload("Deployment"),
+      statefulSets: clustersOfWorkload("StatefulSet"),
       secrets: (delta) => makersIn(delta, "Bind9Cluster"),
     },
     createLooker: ({ caches, objects }) => new ClusterLook({ caches, objects, limits: settings }),
@@ -41,14 +43,16 @@ function namesake(key: string): readonly string[] {
 }
 
 /** Once pods have moved on from a Secret, a key may go. */
-function clustersOfDeployment(delta: Delta<DeploymentRecord>, caches: BindCaches): readonly string[] {
-  const [old, now] = [recordsOf(delta)[0], recordsOf(delta).at(-1)];
-  const isSame =
-    delta.type === "updated" && old?.isRolledOut === now?.isRolledOut && old?.secrets.join() === now?.secrets.join();
-  if (isSame) return [];
-  const instance = caches.instance(delta.key);
-  return [...(instance ? [instance] : []), ...caches.instancesUsing(delta.key)].map(clusterKeyOf);
-}
+const clustersOfWorkload =
+  (kind: InstanceWorkload) =>
+  (delta: Delta<WorkloadRecord>, caches: BindCaches): readonly string[] => {
+    const [old, now] = [recordsOf(delta)[0], recordsOf(delta).at(-1)];
+    const isSame =
+      delta.type === "updated" && old?.isRolledOut === now?.isRolledOut && old?.secrets.join() === now?.secrets.join();
+    if (isSame) return [];
+    const instance = caches.instance(delta.key);
+    return [...(instance ? [instance] : []), ...caches.instancesUsing({ kind, key: delta.key })].map(clusterKeyOf);
+  };
 
 /** Those of a kind that have made the Secret. */
 const makersIn = (delta: Delta<SecretRecord>, kind: string): readonly string[] =>

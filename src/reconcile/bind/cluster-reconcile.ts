@@ -1,17 +1,17 @@
 import { clusterInstances, surplusInstances } from "../../bind/cluster-objects.ts";
 import { fieldAt } from "../../bind/fields.ts";
-import { isOwnedBy } from "../../bind/ownership.ts";
 import { describeSource, resolveKey } from "../../bind/precedence.ts";
 import type { ConfigLimits } from "../../bind/rndc-key-config.ts";
 import { type SharedKeys, sharedKeyObjects, sharedKeys } from "../../bind/shared-keys.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
+import { isOwnedBy } from "../../kube/ownership.ts";
+import { attempt, type Look, type Looker } from "../objects/object-reconcile.ts";
+import { isReadyObject, type ObjectReport, specTroubles, type Trouble } from "../objects/object-status.ts";
+import type { OwnedObjects } from "../objects/owned-objects.ts";
 import type { BindCaches, Holders } from "./bind-caches.ts";
-import { attempt, type Look, type Looker } from "./bind-reconcile.ts";
 import { controllerOf } from "./bind-sources.ts";
-import { type BindReport, isReadyObject, specTroubles, type Trouble } from "./bind-status.ts";
 import { removeSurplusKeys } from "./key-objects.ts";
 import { levelFindings } from "./level-findings.ts";
-import type { OwnedObjects } from "./owned-objects.ts";
 import { nextRotationOf } from "./rotation-words.ts";
 
 interface ClusterLookOptions {
@@ -133,7 +133,7 @@ export class ClusterLook implements Looker {
   }
 }
 
-function readyOf(wanted: readonly KubeObject[], caches: BindCaches): BindReport["ready"] {
+function readyOf(wanted: readonly KubeObject[], caches: BindCaches): ObjectReport["ready"] {
   const behind = wanted
     .filter(({ metadata }) => {
       const instance = caches.instance(keyOf(metadata));

@@ -6,6 +6,7 @@ import type { Controller } from "../../runtime/controller.ts";
 import { recordsOf } from "../managed/managed-watches.ts";
 import type { BindCaches } from "./bind-caches.ts";
 import { type BindSettings, createBindController, isOther, namespaceOf, ownersIn } from "./bind-controller.ts";
+import type { WorkloadRef } from "./bind-sources.ts";
 import { InstanceLook } from "./instance-reconcile.ts";
 import { InstanceRing } from "./instance-ring.ts";
 import { InstanceRingGate } from "./instance-ring-gate.ts";
@@ -30,19 +31,26 @@ export function createInstanceController(settings: BindSettings): Controller {
       rndcKeys: (delta) => [...new Set([...usersIn(delta), ...ownersOf(delta)])],
       configMaps: ownersOf,
       services: ownersOf,
-      deployments: ({ key }, caches) => [key, ...caches.instancesUsing(key).map(({ metadata }) => keyOf(metadata))],
+      deployments: ({ key }, caches) => usersOf({ kind: "Deployment", key }, caches),
+      statefulSets: ({ key }, caches) => usersOf({ kind: "StatefulSet", key }, caches),
       secrets: ({ key }) => uses.usersOf(key),
     },
     createLooker: ({ kube, clock, random, caches, objects }) => {
       const gate = new InstanceRingGate({ kube, clock, random, send: settings.send });
       const ring = new InstanceRing({ kube, clock, caches, objects, gate });
-      return new InstanceLook({ caches, objects, ring, uses, limits: settings });
+      return new InstanceLook({ kube, caches, objects, ring, uses, limits: settings });
     },
   });
 }
 
 const instancesOf = (clusterKey: string, caches: BindCaches): readonly string[] =>
   caches.instancesOf(clusterKey).map(({ metadata }) => keyOf(metadata));
+
+/** The instance of its name, and those that use it instead of one of their own. */
+const usersOf = (ref: WorkloadRef, caches: BindCaches): readonly string[] => [
+  ref.key,
+  ...caches.instancesUsing(ref).map(({ metadata }) => keyOf(metadata)),
+];
 
 const ownersOf = (delta: Delta<KubeObject>): readonly string[] =>
   ownersIn(delta, "Bind9Instance").map((name) => keyOf({ namespace: namespaceOf(delta.key), name }));

@@ -1,23 +1,27 @@
 import { fieldAt } from "../../bind/fields.ts";
-import { instanceObjects } from "../../bind/instance-objects.ts";
+import { instanceObjects, workloadKindOf } from "../../bind/instance-objects.ts";
 import { type KeyPlan, ownSecretName, planKey, ringNameOf } from "../../bind/key-plan.ts";
 import type { KeyMount } from "../../bind/named-conf.ts";
-import { isOwnedBy } from "../../bind/ownership.ts";
 import { keyChoiceOf, type Resolution, resolveKey } from "../../bind/precedence.ts";
 import type { ConfigLimits } from "../../bind/rndc-key-config.ts";
+import { ifFound } from "../../kube/if-found.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
+import { isOwnedBy } from "../../kube/ownership.ts";
+import type { Kube } from "../../kube/port.ts";
+import { kindOf } from "../../restart/workload-kinds.ts";
 import { fieldsOf, itemsOf, textOf } from "../managed/read-fields.ts";
+import { attempt, type Look, type Looker } from "../objects/object-reconcile.ts";
+import { type ObjectReport, specTroubles, type Trouble } from "../objects/object-status.ts";
+import type { OwnedObjects } from "../objects/owned-objects.ts";
 import type { BindCaches, Holders } from "./bind-caches.ts";
-import { attempt, type Look, type Looker } from "./bind-reconcile.ts";
-import { controllerOf, deploymentRefOf } from "./bind-sources.ts";
-import { type BindReport, specTroubles, type Trouble } from "./bind-status.ts";
+import { controllerOf, type WorkloadRecord, type WorkloadRef, workloadRefOf } from "./bind-sources.ts";
 import type { FollowingPlan, InstanceRing } from "./instance-ring.ts";
 import { isUsed, removeSurplusKeys } from "./key-objects.ts";
-import type { OwnedObjects } from "./owned-objects.ts";
 import { nextRotationOf } from "./rotation-words.ts";
 import type { SecretUses } from "./secret-uses.ts";
 
 interface InstanceLookOptions {
+  readonly kube: Kube;
   readonly caches: BindCaches;
   readonly objects: OwnedObjects;
   readonly ring: InstanceRing;
@@ -208,22 +212,34 @@ export class InstanceLook implements Looker {
   /** What runs named; or, where somebody else does, whether it can. */
   async #run(instance: KubeObject, cluster: KubeObject, keys: KeyMount, signal: AbortSignal): Promise<Step> {
     const { caches, objects } = this.#options;
-    const existing = deploymentRefOf(instance);
-    if (existing !== undefined) {
-      const field = "spec.deploymentRef.name";
-      const deployment = caches.deploymentOf(instance);
-      const refuse = (message: string): Step => ({ troubles: [{ reason: "ReferenceProblem", field, message }] });
-      if (!deployment) return refuse(`there is no Deployment ${existing}`);
-      return deployment.secrets.includes(keys.secretName)
-        ? DONE
-        : refuse(`the Deployment ${existing} does not refer to the Secret ${keys.secretName}: have it mounted there`);
-    }
+    const existing = workloadRefOf(instance);
+    if (existing !== undefined) return usability(existing, caches.workload(existing), keys);
     const put = async (): Promise<void> => {
       for (const object of instanceObjects({ instance, cluster, keys })) {
         await objects.put(object, { owner: instance, signal });
       }
+      await this.#endFormer(instance, cluster, signal);
     };
     return { troubles: await attempt(put, "metadata.name") };
+  }
+
+  /** What ran the pods before another kind was asked for goes once its successor serves. */
+  async #endFormer(instance: KubeObject, cluster: KubeObject, signal: AbortSignal): Promise<void> {
+    const { caches, objects } = this.#options;
+    const kind = workloadKindOf({ instance, cluster });
+    const former = caches.ownWorkload(instance, kind === "Deployment" ? "StatefulSet" : "Deployment")?.object;
+    if (!former || former.metadata.deletionTimestamp !== undefined) return;
+    const successor = caches.ownWorkload(instance, kind);
+    const isReady = successor?.isRolledOut === true && isServing(successor) && (await this.#isThere(successor, signal));
+    if (isReady) await objects.remove(former.kind, former.metadata, signal);
+  }
+
+  /** Read live: it may be the one that we have just removed ourselves, in the place of this one. */
+  async #isThere({ object }: WorkloadRecord, signal: AbortSignal): Promise<boolean> {
+    const { namespace = "", name, uid } = object?.metadata ?? { name: "" };
+    const type = kindOf(object?.kind ?? "")?.type;
+    const live = type && (await ifFound(this.#options.kube.get(type, { namespace, name }, { signal })));
+    return live?.metadata.uid === uid && live?.metadata.deletionTimestamp === undefined;
   }
 
   /** What nothing here uses any more. */
@@ -256,30 +272,47 @@ export class InstanceLook implements Looker {
   }
 
   #report(instance: KubeObject, step: Step, choice: unknown): Look {
-    const deployment = this.#options.caches.deploymentOf(instance);
+    const workload = this.#serving(instance);
     return {
-      ready: readyOf(deployment, step),
+      ready: readyOf(workload, step),
       troubles: step.troubles,
       warnings: step.warnings ?? [],
       fields: {
-        replicas: deployment?.replicas ?? 0,
-        readyReplicas: deployment?.readyReplicas ?? 0,
+        replicas: workload?.replicas ?? 0,
+        readyReplicas: workload?.readyReplicas ?? 0,
         rndcKey: choice,
       },
       ...(step.againAt !== undefined && { againAt: step.againAt }),
     };
   }
+
+  /** Of the two that there are while one takes the other's place, the one that serves. */
+  #serving(instance: KubeObject): WorkloadRecord | undefined {
+    const { caches } = this.#options;
+    const found = caches.workloadsOf(instance);
+    const own = workloadRefOf(instance) ? found : found.filter(({ owner }) => owner === instance.metadata.uid);
+    return own.find(isServing) ?? own[0];
+  }
+}
+
+const isServing = ({ replicas, readyReplicas }: WorkloadRecord): boolean => readyReplicas >= replicas;
+
+/** Whether what somebody else runs can be used. */
+function usability({ kind, key }: WorkloadRef, found: WorkloadRecord | undefined, { secretName }: KeyMount): Step {
+  const refuse = (message: string): Step => ({
+    troubles: [{ reason: "ReferenceProblem", field: "spec.deploymentRef.name", message }],
+  });
+  if (!found) return refuse(`there is no ${kind} ${key}`);
+  if (found.secrets.includes(secretName)) return DONE;
+  return refuse(`the ${kind} ${key} does not refer to the Secret ${secretName}: have it mounted there`);
 }
 
 /** What stands is served from, whatever is wrong with what is to come. */
-function readyOf(
-  deployment: { readonly replicas: number; readonly readyReplicas: number } | undefined,
-  { waitsFor }: Step,
-): BindReport["ready"] {
+function readyOf(workload: WorkloadRecord | undefined, { waitsFor }: Step): ObjectReport["ready"] {
   const wait = waitsFor === undefined ? "" : `waits for ${waitsFor}`;
-  if (!deployment) return { status: "False", reason: "Creating", ...(wait !== "" && { message: wait }) };
-  const { replicas, readyReplicas } = deployment;
-  if (readyReplicas >= replicas) return { status: "True", reason: "Available", ...(wait !== "" && { message: wait }) };
+  if (!workload) return { status: "False", reason: "Creating", ...(wait !== "" && { message: wait }) };
+  const { replicas, readyReplicas } = workload;
+  if (isServing(workload)) return { status: "True", reason: "Available", ...(wait !== "" && { message: wait }) };
   return { status: "False", reason: "PodsNotReady", message: `${readyReplicas} of ${replicas} pods are ready` };
 }
 

@@ -11,16 +11,17 @@ import {
 } from "../../bind/followed-ring.ts";
 import type { KeyPlan } from "../../bind/key-plan.ts";
 import type { KeyRing } from "../../bind/key-ring.ts";
-import { MADE_BY_US, ownerReference } from "../../bind/ownership.ts";
+import { MADE_BY_US } from "../../bind/ownership.ts";
 import { renderRing } from "../../bind/render-ring.ts";
 import { NotFound } from "../../kube/errors.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
+import { ownerReference } from "../../kube/ownership.ts";
 import type { Kube } from "../../kube/port.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { fieldsOf } from "../managed/read-fields.ts";
+import type { Trouble } from "../objects/object-status.ts";
+import type { OwnedObjects } from "../objects/owned-objects.ts";
 import type { BindCaches } from "./bind-caches.ts";
-import type { Trouble } from "./bind-status.ts";
-import type { OwnedObjects } from "./owned-objects.ts";
 import type { RingGate } from "./ring-gate.ts";
 
 export type FollowingPlan = Extract<KeyPlan, { readonly kind: "referenced" }>;

@@ -1,10 +1,10 @@
 import { fieldAt } from "../../bind/fields.ts";
 import { initialNameOf, ringNameOf } from "../../bind/key-plan.ts";
-import { isOwnedBy } from "../../bind/ownership.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
+import { isOwnedBy } from "../../kube/ownership.ts";
 import { addressOf } from "../managed/managed-caches.ts";
+import type { OwnedObjects } from "../objects/owned-objects.ts";
 import type { BindCaches } from "./bind-caches.ts";
-import type { OwnedObjects } from "./owned-objects.ts";
 
 export interface SurplusOptions {
   readonly caches: BindCaches;
@@ -47,8 +47,6 @@ const keyNameOf = (secretName: string): string => secretName.slice(0, -INITIAL.l
 
 /** Whether pods may have one of the Secrets mounted. */
 export const isUsed = (secrets: readonly string[], users: readonly KubeObject[], caches: BindCaches): boolean =>
-  users.some((instance) => {
-    const deployment = caches.deploymentOf(instance);
-    if (!deployment) return false;
-    return !deployment.isRolledOut || secrets.some((name) => deployment.secrets.includes(name));
-  });
+  users
+    .flatMap((instance) => caches.workloadsOf(instance))
+    .some(({ isRolledOut, secrets: used }) => !isRolledOut || secrets.some((name) => used.includes(name)));

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { isOpen } from "../../engine/windows.ts";
+import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { recordOf } from "../../kube/record.ts";
 import type { KeyUsers, Moves } from "../../providers/bind/ports.ts";
@@ -33,6 +34,8 @@ export interface KeyUsersParts {
   readonly marks: RestartMarks;
   /** The restart controller is switched on. */
   readonly isOn: boolean;
+  /** How long a rollout may take. */
+  readonly patienceMs: number;
   /** A workload will not move by itself; told at every look, with when it was last restarted. */
   readonly onStuck: (secret: SecretAddress, workload: string, restartedAt: number | undefined) => void;
 }
@@ -132,7 +135,7 @@ export class KubeKeyUsers implements KeyUsers {
     { secret, pods }: { readonly secret: ReadSecret; readonly pods: readonly PodBehind[] },
     signal: AbortSignal,
   ): Promise<Objection | undefined> {
-    const { secret: address, marks, clock, isOn, onStuck } = this.#options;
+    const { secret: address, marks, clock, isOn, patienceMs, onStuck } = this.#options;
     const { mark } = user;
     if (pods.length === 0) {
       if (mark.again.has(address.name)) await marks.write(user, marked(mark, address.name), signal);
@@ -141,7 +144,7 @@ export class KubeKeyUsers implements KeyUsers {
     if (!isOn) return objectionOf(user, "is restarted by nobody while the restart controller is off", true);
     if (!isMarked(user, address)) await marks.write(user, marked(mark, address.name), signal);
     const follower = this.#follower(user, secret);
-    const { isStuck, why, asksAgain } = progressOf(follower, pods, clock.now());
+    const { isStuck, why, asksAgain } = progressOf(follower, pods, { now: clock.now(), patienceMs });
     if (asksAgain) await marks.write(user, marked(mark, address.name, clock.now()), signal);
     if (isStuck) onStuck(address, user.key, follower.restartedAt);
     return objectionOf(user, why, isStuck);
@@ -155,7 +158,8 @@ export class KubeKeyUsers implements KeyUsers {
       digest: consumedBy(secret, use).digest,
       againAt: mark.again.get(address.name),
       rollout,
-      startsOver: kind.type === deploymentType,
+      startsOver: kind.type === deploymentType || replacesAtWill(object),
+      hasDeadline: kind.type === deploymentType,
       isPaused: recordOf(object.spec).paused === true,
       isStopped: stopped !== undefined,
       isWindowOpen: isOpen(pace.windows, clock.now()),
@@ -198,6 +202,12 @@ export class KubeKeyUsers implements KeyUsers {
     const call = { verb: "get", type: secretType, ref, signal } as const;
     return ask(call, () => readConsumedSecret(this.#options, ref, signal));
   }
+}
+
+/** A StatefulSet that deletes pods itself, and waits for none of them before it goes on with another. */
+function replacesAtWill({ spec }: KubeObject): boolean {
+  const { podManagementPolicy, updateStrategy } = recordOf(spec);
+  return podManagementPolicy === "Parallel" && recordOf(updateStrategy).type !== "OnDelete";
 }
 
 const unknownMove = (server: string): Objection => ({ server, why: "accepts a key of before", kind: "behind" });

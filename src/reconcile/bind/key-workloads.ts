@@ -6,10 +6,10 @@ import type { Use } from "../../restart/model.ts";
 import { usesOf } from "../../restart/pod-uses.ts";
 import { markAnnotations, marked, type RestartMark, readMark, secretSource } from "../../restart/restart-mark.ts";
 import { type WorkloadKind, workloadKinds } from "../../restart/workload-kinds.ts";
+import { listInNamespace } from "../objects/list-in-namespace.ts";
 import { ask } from "../parents/child-problem.ts";
 import { workloadKey } from "../restart/workload-key.ts";
 import type { WorkloadReader, WorkloadRecord } from "../restart/workload-record.ts";
-import { listInNamespace } from "./list-in-namespace.ts";
 
 /** A workload whose pods are made from a template that can be rolled out. */
 export interface FoundWorkload {

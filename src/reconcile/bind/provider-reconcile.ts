@@ -1,12 +1,12 @@
-import { isOwnedBy } from "../../bind/ownership.ts";
 import { providerCluster } from "../../bind/provider-objects.ts";
 import type { ConfigLimits } from "../../bind/rndc-key-config.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
+import { isOwnedBy } from "../../kube/ownership.ts";
+import { attempt, type Look, type Looker } from "../objects/object-reconcile.ts";
+import { isReadyObject, type ObjectReport, specTroubles } from "../objects/object-status.ts";
+import type { OwnedObjects } from "../objects/owned-objects.ts";
 import type { BindCaches } from "./bind-caches.ts";
-import { attempt, type Look, type Looker } from "./bind-reconcile.ts";
-import { type BindReport, isReadyObject, specTroubles } from "./bind-status.ts";
 import { levelFindings } from "./level-findings.ts";
-import type { OwnedObjects } from "./owned-objects.ts";
 
 interface ProviderLookOptions {
   readonly caches: BindCaches;
@@ -43,7 +43,7 @@ export class ProviderLook implements Looker {
   }
 }
 
-function readyOf(cluster: KubeObject | undefined, key: string): BindReport["ready"] {
+function readyOf(cluster: KubeObject | undefined, key: string): ObjectReport["ready"] {
   if (cluster && isReadyObject(cluster)) return { status: "True", reason: "Available" };
   const message = cluster ? `Bind9Cluster ${key} is not ready` : `Bind9Cluster ${key} is not there yet`;
   return { status: "False", reason: "Creating", message };

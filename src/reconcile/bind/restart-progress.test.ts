@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ABSENT, type Rollout } from "../../restart/model.ts";
-import { isTakenUp, type KeyFollower, type PodBehind, progressOf, whyNotNow } from "./restart-progress.ts";
+import {
+  isTakenUp,
+  type KeyFollower,
+  type PodBehind,
+  progressOf,
+  ROLLOUT_PATIENCE_MS,
+  whyNotNow,
+} from "./restart-progress.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 const MINUTE_MS = 60_000;
@@ -19,6 +26,7 @@ const FOLLOWER: KeyFollower = {
   againAt: undefined,
   rollout: ROLLING,
   startsOver: true,
+  hasDeadline: true,
   isPaused: false,
   isStopped: false,
   isWindowOpen: true,
@@ -56,7 +64,9 @@ const ROWS: readonly Row[] = [
     OLD_POD,
     /^stuck: its pods run on/,
   ],
-  ["a rollout that takes long", long, OLD_POD, /^stuck: its rollout has been going on for more than ten/],
+  ["a rollout that takes long", long, OLD_POD, "stuck: its rollout has been going on for more than 10m"],
+  ["and has no deadline", { ...long, hasDeadline: false }, OLD_POD, /^stuck: .* for more than 10m; asks again$/],
+  ["nor would begin anew", { ...long, hasDeadline: false, startsOver: false }, OLD_POD, /^stuck: .* more than 10m$/],
   ["old pods end", { rollout: DONE }, [pod({ isLeaving: true })], "moving: is being restarted"],
   ["old pods do not end", { rollout: DONE, ...long }, [pod({ isLeaving: true })], "stuck: its old pods do not end"],
   ["never restarted", { rollout: DONE, restartedAt: undefined }, OLD_POD, /^moving: has pods that .*; asks again$/],
@@ -74,7 +84,10 @@ const ROWS: readonly Row[] = [
 
 test("how far a workload has come whose pods are behind", () => {
   for (const [reason, changes, pods, expected] of ROWS) {
-    const { isStuck, why, asksAgain } = progressOf({ ...FOLLOWER, ...changes }, pods, NOW);
+    const { isStuck, why, asksAgain } = progressOf({ ...FOLLOWER, ...changes }, pods, {
+      now: NOW,
+      patienceMs: ROLLOUT_PATIENCE_MS,
+    });
     const said = `${isStuck ? "stuck" : "moving"}: ${why}${asksAgain ? "; asks again" : ""}`;
     if (typeof expected === "string") assert.equal(said, expected, reason);
     else assert.match(said, expected, reason);

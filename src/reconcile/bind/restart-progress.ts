@@ -1,3 +1,4 @@
+import { formatDuration } from "../../base/duration.ts";
 import type { AppliedSource, Rollout } from "../../restart/model.ts";
 import { ABSENT } from "../../restart/model.ts";
 import { compareDigests } from "../../restart/source-digests.ts";
@@ -16,6 +17,8 @@ export interface KeyFollower {
   readonly rollout: Rollout;
   /** Its controller begins anew when its pod template changes, even where the rollout before did not come to its end. */
   readonly startsOver: boolean;
+  /** Its controller says itself when a rollout takes too long. */
+  readonly hasDeadline: boolean;
   readonly isPaused: boolean;
   /** By the breaker, or by somebody. */
   readonly isStopped: boolean;
@@ -40,8 +43,15 @@ export interface Progress {
   readonly asksAgain: boolean;
 }
 
-/** No rollout of a few pods takes longer; and how long one that failed is left alone before the next attempt. */
-const LONGEST_ROLLOUT_MS = 10 * 60_000;
+/** When it is looked at. */
+export interface Moment {
+  readonly now: number;
+  /** No rollout of a few pods takes longer; and how long one that failed is left alone before the next attempt. */
+  readonly patienceMs: number;
+}
+
+/** Where nobody says anything else. */
+export const ROLLOUT_PATIENCE_MS = 10 * 60_000;
 
 /** As long as a kubelet may go on mounting what it remembers: sooner, another restart would come to the same. */
 const PAUSE_MS = 60_000;
@@ -60,7 +70,7 @@ export function whyNotNow({ isStopped, rollout }: KeyFollower): string | undefin
 
 const STOPPED = "its restarts are stopped by the annotation keyturn.dev/restart-stopped";
 
-export function progressOf(follower: KeyFollower, pods: readonly PodBehind[], now: number): Progress {
+export function progressOf(follower: KeyFollower, pods: readonly PodBehind[], moment: Moment): Progress {
   const { applied, digest, isStopped, isWindowOpen } = follower;
   if (isStopped) return stuck(STOPPED);
   if (!applied || digest === undefined || !isTakenUp(applied, digest)) return moving("is not taken up yet");
@@ -68,34 +78,41 @@ export function progressOf(follower: KeyFollower, pods: readonly PodBehind[], no
   if (isAsked || compareDigests(applied.digest, digest) !== "same") {
     return moving(isWindowOpen ? "is to be restarted" : "waits for its window");
   }
-  return follower.rollout.isComplete ? leftBehind(follower, applied, pods, now) : rolling(follower, now);
+  return follower.rollout.isComplete ? leftBehind(follower, applied, pods, moment) : rolling(follower, moment);
 }
 
-function rolling(follower: KeyFollower, now: number): Progress {
-  const { rollout, isPaused, startsOver } = follower;
+function rolling(follower: KeyFollower, moment: Moment): Progress {
+  const { rollout, isPaused, startsOver, hasDeadline } = follower;
   if (isPaused) return stuck("is paused");
   if (rollout.isStuck && !startsOver) return stuck("its pods run on until somebody deletes them");
-  const isLong = isLongAgo(follower, now);
+  const isLong = isLongAgo(follower, moment);
   if (rollout.isStuck) return { ...stuck("its rollout does not come to an end"), asksAgain: isLong };
-  return isLong ? stuck("its rollout has been going on for more than ten minutes") : moving(RESTARTING);
+  if (!isLong) return moving(RESTARTING);
+  const why = `its rollout has been going on for more than ${formatDuration(moment.patienceMs)}`;
+  return { ...stuck(why), asksAgain: startsOver && !hasDeadline };
 }
 
 /** The rollout is over, or there was none: pods that started before the last one that was asked for are not helped by another. */
-function leftBehind(follower: KeyFollower, applied: AppliedSource, pods: readonly PodBehind[], now: number): Progress {
+function leftBehind(
+  follower: KeyFollower,
+  applied: AppliedSource,
+  pods: readonly PodBehind[],
+  moment: Moment,
+): Progress {
   if (pods.every(({ isUnasked }) => isUnasked)) return moving("has new pods that do not answer yet");
   const staying = pods.filter(({ isLeaving, isUnasked }) => !isLeaving && !isUnasked);
-  if (staying.length === 0) return isLongAgo(follower, now) ? stuck("its old pods do not end") : moving(RESTARTING);
+  if (staying.length === 0) return isLongAgo(follower, moment) ? stuck("its old pods do not end") : moving(RESTARTING);
   const { againAt = -Infinity } = applied;
   const isHelped = staying.some(({ createdAt }) => !(createdAt <= againAt));
   if (!isHelped) return stuck("its rollout is over and has left pods on the old key");
   const { restartedAt = -Infinity } = follower;
-  return { ...moving("has pods that were started with the old key"), asksAgain: now - restartedAt >= PAUSE_MS };
+  return { ...moving("has pods that were started with the old key"), asksAgain: moment.now - restartedAt >= PAUSE_MS };
 }
 
 const RESTARTING = "is being restarted";
 
-const isLongAgo = ({ restartedAt }: KeyFollower, now: number): boolean =>
-  restartedAt === undefined || now - restartedAt >= LONGEST_ROLLOUT_MS;
+const isLongAgo = ({ restartedAt }: KeyFollower, { now, patienceMs }: Moment): boolean =>
+  restartedAt === undefined || now - restartedAt >= patienceMs;
 
 const stuck = (why: string): Progress => ({ isStuck: true, why, asksAgain: false });
 const moving = (why: string): Progress => ({ isStuck: false, why, asksAgain: false });

@@ -15,6 +15,7 @@ import { PodLister } from "../restart/pod-lister.ts";
 import { WorkloadReader } from "../restart/workload-record.ts";
 import type { KeyUsersParts } from "./key-users.ts";
 import { RestartMarks } from "./restart-marks.ts";
+import { ROLLOUT_PATIENCE_MS } from "./restart-progress.ts";
 import { createRndcKeyKind } from "./rndc-key-kind.ts";
 import { rndcKeyObserver, rndcKeyViews } from "./rndc-key-observer.ts";
 import { RndcKeySource } from "./rndc-key-source.ts";
@@ -78,7 +79,7 @@ function usersParts(what: {
   readonly marks: RestartMarks;
 }): KeyUsersParts {
   const { settings, context, identity, marks } = what;
-  const { restart, knowledge, rndcKeyMetrics } = settings;
+  const { restart, knowledge, rndcKeyMetrics, rolloutPatienceMs = ROLLOUT_PATIENCE_MS } = settings;
   const { kube, clock } = context;
   const stuck = new StuckRestarts(({ namespace, name }) => rndcKeyMetrics?.failed(namespace, name, RESTART_STUCK));
   return {
@@ -91,6 +92,7 @@ function usersParts(what: {
     owners: new OwnerWalk(kube),
     marks,
     isOn: knowledge !== undefined,
+    patienceMs: rolloutPatienceMs,
     onStuck: (...told) => stuck.note(...told),
   };
 }

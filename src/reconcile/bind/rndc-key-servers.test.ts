@@ -6,7 +6,7 @@ import { type EmbeddedCluster, embeddedCluster } from "../../embedded/embedded-c
 import { createFaultyTransport } from "../../kube/faulty-transport.ts";
 import { createKubeClient } from "../../kube/kube-client.ts";
 import { apiVersionOf, type KubeObject } from "../../kube/objects.ts";
-import { deploymentType, podType } from "../../restart/workload-kinds.ts";
+import { kindOf, podType } from "../../restart/workload-kinds.ts";
 import { installForeignKind } from "../objects.fixture.ts";
 import { KubeServers } from "./rndc-key-servers.ts";
 
@@ -61,28 +61,31 @@ test("every pod of the instances that has not ended counts, with or without an a
   assert.deepEqual(await namesOf(cluster, ["nobody"]), []);
 });
 
-test("an instance that uses an existing Deployment has the pods of that", async (context) => {
-  const cluster = begun(context);
-  await installForeignKind(cluster.kube, bind9Instance);
-  const instance = { metadata: { name: "web", namespace }, spec: { deploymentRef: { name: "theirs" } } };
-  await cluster.kube.create<KubeObject>(bind9Instance, {
-    apiVersion: apiVersionOf(bind9Instance),
-    kind: "Bind9Instance",
-    ...instance,
+for (const kind of ["Deployment", "StatefulSet"]) {
+  test(`an instance that uses an existing ${kind} has the pods of that`, async (context) => {
+    const cluster = begun(context);
+    await installForeignKind(cluster.kube, bind9Instance);
+    const deploymentRef = { name: "theirs", ...(kind !== "Deployment" && { kind }) };
+    await cluster.kube.create<KubeObject>(bind9Instance, {
+      apiVersion: apiVersionOf(bind9Instance),
+      kind: "Bind9Instance",
+      metadata: { name: "web", namespace },
+      spec: { deploymentRef },
+    });
+    assert.deepEqual(await namesOf(cluster, ["web"]), [], "one that is not there has none");
+    const labels = { app: "theirs" };
+    const template = { metadata: { labels }, spec: { containers: [{ name: "named", image: "bind9" }] } };
+    const spec = { replicas: 0, serviceName: "theirs", selector: { matchLabels: labels }, template };
+    await cluster.kube.create<KubeObject>(kindOf(kind)?.type ?? assert.fail(kind), {
+      apiVersion: "apps/v1",
+      kind,
+      metadata: { name: "theirs", namespace },
+      spec,
+    });
+    await addPod(cluster, "theirs-1", { labels, podIP: "10.0.0.7", phase: "Running" });
+    assert.deepEqual(await namesOf(cluster, ["web"]), ["theirs-1"]);
   });
-  assert.deepEqual(await namesOf(cluster, ["web"]), [], "a Deployment that is not there has none");
-  const labels = { app: "theirs" };
-  const template = { metadata: { labels }, spec: { containers: [{ name: "named", image: "bind9" }] } };
-  const spec = { replicas: 0, selector: { matchLabels: labels }, template };
-  await cluster.kube.create<KubeObject>(deploymentType, {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: "theirs", namespace },
-    spec,
-  });
-  await addPod(cluster, "theirs-1", { labels, podIP: "10.0.0.7", phase: "Running" });
-  assert.deepEqual(await namesOf(cluster, ["web"]), ["theirs-1"]);
-});
+}
 
 test("a list that cannot be had is an error, never none", async (context) => {
   const { clock, transport: inner } = begun(context);

@@ -8,10 +8,12 @@ import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { NamedServer, ServerList } from "../../providers/bind/ports.ts";
 import { ProviderError } from "../../providers/provider-error.ts";
-import { deploymentType, podType } from "../../restart/workload-kinds.ts";
+import { kindOf, podType } from "../../restart/workload-kinds.ts";
+import { addressOf } from "../managed/managed-caches.ts";
 import { fieldsOf, textOf } from "../managed/read-fields.ts";
+import { listInNamespace } from "../objects/list-in-namespace.ts";
 import { ask } from "../parents/child-problem.ts";
-import { listInNamespace } from "./list-in-namespace.ts";
+import { type WorkloadRef, workloadRefOf } from "./bind-sources.ts";
 
 export interface KubeServersOptions {
   readonly kube: Kube;
@@ -43,21 +45,21 @@ export class KubeServers implements ServerList {
   async list(signal: AbortSignal): Promise<readonly NamedServer[]> {
     const { instances } = this.#options;
     const names = new Set(instances);
-    const deployments = await this.#deployments(names, signal);
+    const workloads = await this.#workloads(names, signal);
     const labelSelector =
       instances.length > MAX_NAMED
         ? SERVERS_SELECTOR
         : `${SERVERS_SELECTOR},${INSTANCE_LABEL} in (${instances.join(",")})`;
     const own = await this.#pods(labelSelector, signal);
     const pods = own.filter(({ metadata }) => names.has(metadata.labels?.[INSTANCE_LABEL] ?? ""));
-    for (const name of deployments) pods.push(...(await this.#podsOf(name, signal)));
+    for (const workload of workloads) pods.push(...(await this.#podsOf(workload, signal)));
     const running = pods.filter(({ status }) => !OVER.has(fieldsOf(status).phase));
     const servers = new Map(running.map((pod) => [pod.metadata.name, serverOf(pod)]));
     return [...servers.values()];
   }
 
-  /** The existing Deployments that some of the instances use instead of one of ours. */
-  async #deployments(instances: ReadonlySet<string>, signal: AbortSignal): Promise<readonly string[]> {
+  /** What exists and some of the instances use instead of one of ours. */
+  async #workloads(instances: ReadonlySet<string>, signal: AbortSignal): Promise<readonly WorkloadRef[]> {
     const found = await ask({ verb: "list", type: bind9Instance, signal }, async () => {
       try {
         return await this.#listAll(bind9Instance, undefined, signal);
@@ -67,20 +69,20 @@ export class KubeServers implements ServerList {
       }
     });
     const ours = found.filter(({ metadata }) => instances.has(metadata.name));
-    const names = ours.flatMap((instance) => textOf(fieldAt(instance, ["spec", "deploymentRef", "name"])) ?? []);
-    return [...new Set(names)];
+    return ours.flatMap((instance) => workloadRefOf(instance) ?? []);
   }
 
-  async #podsOf(name: string, signal: AbortSignal): Promise<readonly KubeObject[]> {
-    const { kube, namespace } = this.#options;
-    const ref = { namespace, name };
-    const call = { verb: "get", type: deploymentType, ref, signal } as const;
-    const deployment = await ask(call, () => ifFound(kube.get(deploymentType, ref, { signal })));
-    if (!deployment) return [];
-    const { matchLabels, matchExpressions } = fieldsOf(fieldAt(deployment, ["spec", "selector"]));
+  async #podsOf({ kind, key }: WorkloadRef, signal: AbortSignal): Promise<readonly KubeObject[]> {
+    const { kube } = this.#options;
+    const type = kindOf(kind)?.type;
+    if (!type) throw new TypeError(`${kind} is no workload`);
+    const ref = addressOf(key);
+    const workload = await ask({ verb: "get", type, ref, signal }, () => ifFound(kube.get(type, ref, { signal })));
+    if (!workload) return [];
+    const { matchLabels, matchExpressions } = fieldsOf(fieldAt(workload, ["spec", "selector"]));
     const labels = fieldsOf(matchLabels);
     if (matchExpressions !== undefined || Object.keys(labels).length === 0) {
-      throw new ProviderError("ProviderRefused", `the Deployment ${name} finds its pods by more than labels`);
+      throw new ProviderError("ProviderRefused", `the ${kind} ${ref.name} finds its pods by more than labels`);
     }
     return this.#pods(selectorOf(labels), signal);
   }

@@ -47,6 +47,8 @@ export class BareReplicaSets {
     const { uid = "" } = metadata;
     if (templateDigests === undefined || !state) return { kind: "settled" };
     if (this.#done.get(uid) === templateDigests && state.replacing === undefined) return { kind: "settled" };
+    // From here on pods move to something else: an older template that comes back is to be rolled out again.
+    this.#done.delete(uid);
     const pods = await this.#podsOf(workload, signal);
     const behind = pods.filter((pod) => digestsOf(pod, record.optIn.prefix) !== templateDigests);
     if (behind.length === 0) return this.#finish(workload, templateDigests, state, signal);

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { ifFound } from "../../kube/if-found.ts";
+import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import { keyIdOf, type SecretAddress, secretType } from "../../publish/secret-publisher.ts";
@@ -30,17 +31,21 @@ export interface SecretReading {
 }
 
 export async function readConsumedSecret(
-  { kube, clock, fingerprinter, reading }: SecretReading,
+  options: SecretReading,
   { namespace, name }: SecretAddress,
   signal: AbortSignal,
 ): Promise<ReadSecret> {
-  const source = secretSource(name);
-  const secret = await ifFound(kube.get(secretType, { namespace, name }, { signal }));
-  if (!secret) {
-    const content = { keyId: undefined, writtenAt: undefined, publishedAt: Infinity };
-    return { source, digests: undefined, marks: { isMatched: false, isIgnored: false }, content };
-  }
+  const secret = await ifFound(options.kube.get(secretType, { namespace, name }, { signal }));
+  if (secret) return consumedSecret(options, secret);
+  const content = { keyId: undefined, writtenAt: undefined, publishedAt: Infinity };
+  return { source: secretSource(name), digests: undefined, marks: { isMatched: false, isIgnored: false }, content };
+}
+
+/** What is kept of one that was just read. */
+export function consumedSecret({ clock, fingerprinter, reading }: SecretReading, secret: KubeObject): ReadSecret {
   const { metadata } = secret;
+  const { namespace = "", name } = metadata;
+  const source = secretSource(name);
   return {
     source,
     digests: digestsOf({ fingerprinter, namespace, source, data: dataOf(secret) }),

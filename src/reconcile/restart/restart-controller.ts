@@ -11,6 +11,8 @@ import type { ControllerSettings } from "../controller-settings.ts";
 import { BareReplicaSets } from "./bare-replica-sets.ts";
 import { BareWorkloads } from "./bare-workloads.ts";
 import { ClassReader } from "./class-reader.ts";
+import { DepartureFinder } from "./departure-finder.ts";
+import { Departures } from "./departures.ts";
 import { LeftPods } from "./left-pods.ts";
 import { OwnerWalk } from "./owner-walk.ts";
 import { PodStatuses } from "./pod-statuses.ts";
@@ -46,6 +48,7 @@ interface Parts {
   readonly caches: RestartCaches;
   readonly slots: Slots;
   readonly memory: RestartMemory;
+  readonly departures: Departures;
   /** There once the identity of the cluster is known: digests need its key. */
   podStatuses?: PodStatuses;
 }
@@ -78,7 +81,7 @@ export function createRestartController(settings: ControllerSettings): Controlle
       const caches = cachesOf(watches, sources.reader, context);
       const memory = new RestartMemory();
       const slots = new Slots({ clock: context.clock, caches, ...restart });
-      parts = { caches, memory, slots };
+      parts = { caches, memory, slots, departures: new Departures() };
       settings.knowledge?.fill(caches);
       restartMetrics?.addProbe(
         {
@@ -139,8 +142,13 @@ const workloadWatch = (
   parts: () => Parts | undefined,
 ): Watch<WorkloadRecord> => ({
   source,
-  // A rollout that is over makes room for those who wait.
-  keysOf: (delta) => [`${kind}/${delta.key}`, ...(isEndOfRollout(delta) ? (parts()?.slots.admitted() ?? []) : [])],
+  keysOf: (delta) => {
+    const key = `${kind}/${delta.key}`;
+    const { departures, slots } = parts() ?? {};
+    departures?.note(key, delta);
+    // A rollout that is over makes room for those who wait.
+    return [key, ...(isEndOfRollout(delta) ? (slots?.admitted() ?? []) : [])];
+  },
   isWish: (delta) => delta.type !== "updated" || isOtherWish(delta.old.record, delta.entry.record),
 });
 
@@ -222,7 +230,7 @@ interface Assembly {
 function assemble({ settings, sources, context, parts }: Assembly, identity: ClusterIdentity): Reconcile {
   const { fingerprinter } = identity;
   const { kube, clock, logger, enqueue } = context;
-  const { caches, slots, memory } = parts;
+  const { caches, slots, memory, departures } = parts;
   const { reader, counter } = sources;
   const { instance, restart, restartMetrics: metrics } = settings;
   const audit = settings.audit && { trail: settings.audit, controller: RESTART };
@@ -253,6 +261,7 @@ function assemble({ settings, sources, context, parts }: Assembly, identity: Clu
     bare,
     replicaSets,
     leftPods: new LeftPods({ kube, owners, ...restart }),
+    departures: new DepartureFinder({ kube, fingerprinter, departures }),
     writer,
     slots,
     memory,

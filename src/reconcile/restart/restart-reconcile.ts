@@ -7,13 +7,14 @@ import type { Kube } from "../../kube/port.ts";
 import { STOPPED_ANNOTATION } from "../../restart/annotations.ts";
 import { decideRestart } from "../../restart/decide-restart.ts";
 import { isForeign, ownKnowledge } from "../../restart/foreign-state.ts";
-import type { RestartDecision, SourceId, SourceState } from "../../restart/model.ts";
+import type { Departed, RestartDecision, SourceId, SourceState } from "../../restart/model.ts";
 import { rollWords } from "../../restart/roll-words.ts";
 import { kindOf, podType } from "../../restart/workload-kinds.ts";
 import type { Outcome } from "../../runtime/workers.ts";
 import { restartBarePod } from "./bare-pods.ts";
 import type { BareReplicaSets } from "./bare-replica-sets.ts";
 import type { BareWorkloads } from "./bare-workloads.ts";
+import type { DepartureFinder } from "./departure-finder.ts";
 import type { LeftPods } from "./left-pods.ts";
 import type { RestartCaches, Workload } from "./restart-caches.ts";
 import type { RestartMemory } from "./restart-memory.ts";
@@ -35,6 +36,7 @@ export interface RestartReconcilerOptions {
   readonly bare: BareWorkloads;
   readonly replicaSets: BareReplicaSets;
   readonly leftPods: LeftPods;
+  readonly departures: DepartureFinder;
   readonly writer: RestartWriter;
   readonly slots: Slots;
   readonly memory: RestartMemory;
@@ -102,14 +104,16 @@ export class RestartReconciler {
   }
 
   async #attempt(workload: Workload, signal: AbortSignal): Promise<Outcome> {
-    const { states, slots, reporter, leftPods } = this.#options;
+    const { states, slots, reporter, leftPods, departures } = this.#options;
     const { key, record } = workload;
     const takenAt = states.takenNow();
     reporter.invalidAnnotation(subjectOf(workload), record.problems, signal);
     if (!record.optIn.isIn || record.isDeleting) return this.#forget(key);
     if (this.#isOthers(workload, signal)) return SETTLED;
     const cached = states.cached(workload);
-    const expected = cached && this.#decide(workload, cached, !needsSlot(workload) || slots.isFree(key));
+    const hasSlot = !needsSlot(workload) || slots.isFree(key);
+    const expected =
+      cached && this.#decide(workload, cached, { hasSlot, departed: departures.known(workload, cached) });
     const isSuspect = expected?.kind === "settled" && leftPods.isSuspect(workload);
     if (!isSuspect && (expected?.kind === "settled" || expected?.kind === "wait"))
       return this.#rest(workload, expected, signal);
@@ -117,15 +121,16 @@ export class RestartReconciler {
   }
 
   async #actLive(workload: Workload, takenAt: ReadMark, signal: AbortSignal): Promise<Outcome> {
-    const { states, slots, leftPods, reporter } = this.#options;
+    const { states, slots, leftPods, reporter, departures } = this.#options;
     const { key } = workload;
     const sources = await states.live(workload, takenAt, signal);
+    const departed = await departures.find(workload, sources, signal);
     const hasSlot = !needsSlot(workload) || slots.take(key);
     try {
-      const usual = this.#decide(workload, sources, hasSlot);
+      const usual = this.#decide(workload, sources, { hasSlot, departed });
       const isSuspect = usual.kind === "settled" && leftPods.isSuspect(workload);
       const isReverted = isSuspect && (await leftPods.areThere(workload, signal));
-      const decision = isReverted ? this.#decide(workload, sources, hasSlot, isReverted) : usual;
+      const decision = isReverted ? this.#decide(workload, sources, { hasSlot, isReverted }) : usual;
       if (decision.kind === "settled" || decision.kind === "wait") return await this.#rest(workload, decision, signal);
       if (isForeign(workload.record.state, sources)) reporter.otherKey(key);
       return await this.#act(workload, decision, signal);
@@ -137,8 +142,7 @@ export class RestartReconciler {
   #decide(
     { key, metadata, record }: Workload,
     sources: ReadonlyMap<SourceId, SourceState>,
-    hasSlot: boolean,
-    isReverted = false,
+    found: Found,
   ): RestartDecision {
     const { clock, memory } = this.#options;
     const { uid = "" } = metadata;
@@ -158,8 +162,7 @@ export class RestartReconciler {
       own,
       window: { isOpen: isOpen(windows, now), opensAt: nextOpening(windows, now) },
       isStopped: record.stopped !== undefined,
-      hasSlot,
-      isReverted,
+      ...found,
     });
   }
 
@@ -277,6 +280,13 @@ export class RestartReconciler {
     const message = `the restart of ${workload.key} was refused: ${messageOf(error)}`;
     return new KeyturnError("RestartRefused", message, { retry: backoff, cause: error });
   }
+}
+
+/** What a decision depends on besides. */
+interface Found {
+  readonly hasSlot: boolean;
+  readonly isReverted?: boolean;
+  readonly departed?: Departed | undefined;
 }
 
 /** Who marked the workload may know of pods that nothing else tells of. */

@@ -15,6 +15,7 @@ import { usesOf } from "../../restart/pod-uses.ts";
 import { readMark, secretSource } from "../../restart/restart-mark.ts";
 import { readState } from "../../restart/restart-state.ts";
 import { rolloutOf } from "../../restart/rollout.ts";
+import { type TemplateSight, templateSightOf } from "../../restart/template-sight.ts";
 import { type PodTemplate, templateOfPod, type WorkloadKind } from "../../restart/workload-kinds.ts";
 import { Interned } from "./interned.ts";
 import type { RestartSettings } from "./restart-settings.ts";
@@ -37,6 +38,8 @@ export interface WorkloadRecord {
   readonly templateDigests: string | undefined;
   /** `<prefix>/restartedAt` of the pod template. */
   readonly templateRestartedAt: string | undefined;
+  /** Absent where nothing rolls by itself. */
+  readonly template?: TemplateSight;
   readonly rollout: Rollout;
   readonly isDeleting: boolean;
   /** When this version of it was seen: what is read after that is no older than what anybody has written into it. */
@@ -70,9 +73,12 @@ export class WorkloadReader {
 
   /** Undefined for a workload that has not opted in. */
   workload(kind: WorkloadKind, object: KubeObject): WorkloadRecord | undefined {
-    const template = kind.templateOf(object);
-    const rollout = kind.rolls === "byItself" ? rolloutOf(kind, object) : NO_ROLLOUT;
-    return this.#record(object, template, rollout);
+    const record = this.#record(
+      object,
+      kind.templateOf(object),
+      kind.rolls === "byItself" ? rolloutOf(kind, object) : NO_ROLLOUT,
+    );
+    return record && kind.rolls === "byItself" ? { ...record, template: templateSightOf(kind, object) } : record;
   }
 
   /** A pod is its own template, and bears its annotations once. */

@@ -1,6 +1,6 @@
 import { deploymentType, podType } from "../../restart/workload-kinds.ts";
 import type { World } from "../world.ts";
-import { OPT_IN, podsOf, removePods, replacePods, SHOP } from "./consumers.ts";
+import { derive, OPT_IN, podsOf, removePods, replacePods, SHOP } from "./consumers.ts";
 
 type Act = (world: World) => Promise<void>;
 
@@ -14,6 +14,8 @@ const say =
 /** What may become of those who use a key. */
 export const CONSUMER_ACTS = {
   movePods: (world) => replacePods(world),
+  /** What is made from the Secret is made anew. */
+  derive,
   movePodsElsewhere: (world) => replacePods(world, true),
   removePods,
   endPods: async (world) => {

@@ -1,5 +1,6 @@
 import { parseInstant } from "../../base/instant.ts";
 import { apiVersionOf, type KubeObject, type OwnerReference, type ResourceType } from "../../kube/objects.ts";
+import { secretType } from "../../publish/secret-publisher.ts";
 import { deploymentType, podType, replicaSetType } from "../../restart/workload-kinds.ts";
 import { RESOURCE, SECRET } from "../scene.ts";
 import { keyIdIn } from "../truth.ts";
@@ -10,6 +11,9 @@ export const OPT_IN = "keyturn.dev/restartOnChange";
 /** The workload whose pods use the Secret. */
 export const SHOP = { namespace: SECRET.namespace, name: "shop" } as const;
 const OTHER_SECRET = "another-secret";
+/** A Secret that is made from that of the resource. */
+const DERIVED_SECRET = "derived-secret";
+const DERIVED_FROM = "keyturn.dev/derived-from";
 /** On a pod: the key that it was started with. */
 const RUNS_ON = "runs-on";
 /** On a pod: the Secret that it uses. */
@@ -22,6 +26,8 @@ export interface Consumers {
   readonly pods?: "true" | "delete" | undefined;
   /** Nobody makes the pods again. */
   readonly areBare?: true;
+  /** They use what is made from the Secret. */
+  readonly isThrough?: true;
 }
 
 const container = { name: "main", image: "shop:1" };
@@ -35,16 +41,45 @@ const annotated = (value: string | undefined): object =>
   value === undefined ? {} : { annotations: { [OPT_IN]: value } };
 
 /** Two pods that run on what is published now. */
-export async function addConsumers(world: World, { workload, pods, areBare }: Consumers): Promise<void> {
+export async function addConsumers(world: World, { workload, pods, areBare, isThrough }: Consumers): Promise<void> {
   if (areBare) {
     await addPods(world, 2, { annotation: pods, owner: undefined });
     return;
   }
+  if (isThrough) await makeDerived(world);
   const deployment = await addWorkload(world, deploymentType, { ...SHOP, ...annotated(workload) });
   const ownerReferences = [ownerOf(deployment)];
   const set = await addWorkload(world, replicaSetType, { ...SHOP, name: "shop-1", ownerReferences });
-  await addPods(world, 2, { annotation: pods, owner: ownerOf(set) });
+  const uses = isThrough && DERIVED_SECRET;
+  await addPods(world, 2, { annotation: pods, owner: ownerOf(set), ...(uses && { uses }) });
 }
+
+const derivedIn = (world: World): KubeObject | undefined => world.storedSecret(`${SECRET.namespace}/${DERIVED_SECRET}`);
+
+/** Of what is published now; it is another one each time. */
+async function makeDerived(world: World): Promise<void> {
+  const name = targetIn(world);
+  const keyId = keyFrom(world, name);
+  if (keyId === undefined) return;
+  const data = { made: Buffer.from(`of ${keyId} at ${world.stepCount}`).toString("base64") };
+  const metadata = {
+    ...SHOP,
+    name: DERIVED_SECRET,
+    labels: { "keyturn.dev/derived": "true" },
+    annotations: { [DERIVED_FROM]: `${name}@${keyId}` },
+  };
+  // In a scene that was set nobody keeps account of when something was written; of something new, it is kept.
+  if (derivedIn(world)) await world.kube.delete(secretType, metadata);
+  const secret = { apiVersion: "v1", kind: "Secret", metadata, data };
+  await world.kube.create(secretType, secret, { fieldManager: "deriver" });
+}
+
+/** It is made anew, if there is one. */
+export async function derive(world: World): Promise<void> {
+  if (isDerived(world)) await makeDerived(world);
+}
+
+export const isDerived = (world: World): boolean => derivedIn(world) !== undefined;
 
 const addWorkload = (world: World, type: ResourceType, metadata: KubeObject["metadata"]): Promise<KubeObject> =>
   world.kube.create<KubeObject>(type, {
@@ -68,14 +103,20 @@ const ownerOf = ({ kind, metadata }: KubeObject): OwnerReference => ({
 interface PodWish {
   readonly annotation: string | undefined;
   readonly owner: OwnerReference | undefined;
-  /** They use another Secret, and so no key of ours. */
-  readonly isElsewhere?: boolean;
+  /** The Secret that they use, where it is not that of the resource. */
+  readonly uses?: string;
 }
 
-async function addPods(world: World, count: number, { annotation, owner, isElsewhere }: PodWish): Promise<void> {
-  const secretName = isElsewhere ? OTHER_SECRET : targetIn(world);
+/** The key that whoever starts with a Secret runs on. */
+function keyFrom(world: World, secretName: string): string | undefined {
   const secret = world.storedSecret(`${SECRET.namespace}/${secretName}`);
-  const keyId = secret && keyIdIn(secret);
+  if (secretName === DERIVED_SECRET) return secret?.metadata.annotations?.[DERIVED_FROM]?.split("@")[1];
+  return secret && keyIdIn(secret);
+}
+
+async function addPods(world: World, count: number, { annotation, owner, uses }: PodWish): Promise<void> {
+  const secretName = uses ?? targetIn(world);
+  const keyId = keyFrom(world, secretName);
   const taken = new Set(podsOf(world).map(({ metadata }) => metadata.name));
   for (let number = 1, made = 0; made < count; number++) {
     const name = `${SHOP.name}-1-${number}`;
@@ -111,7 +152,8 @@ export async function replacePods(world: World, isElsewhere = false): Promise<vo
   if (!first) return;
   const { annotations, ownerReferences } = first.metadata;
   await removePods(world);
-  const wish = { annotation: annotations?.[OPT_IN], owner: ownerReferences?.[0], isElsewhere };
+  const used = isElsewhere ? OTHER_SECRET : first.metadata.labels?.[USES] === DERIVED_SECRET && DERIVED_SECRET;
+  const wish = { annotation: annotations?.[OPT_IN], owner: ownerReferences?.[0], ...(used && { uses: used }) };
   await addPods(world, pods.length, wish);
 }
 

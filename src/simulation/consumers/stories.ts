@@ -29,6 +29,7 @@ const isGone = (driver: Driver): string | undefined =>
   retired(driver) === 0 ? undefined : "a key is kept that nobody is waited for with";
 
 const IN: Consumers = { workload: "true" };
+const THROUGH: Consumers = { ...IN, isThrough: true };
 
 /** What becomes of a retired key with which consumers are waited for. */
 export const CONSUMER_STORIES: readonly Story[] = [
@@ -46,6 +47,10 @@ export const CONSUMER_STORIES: readonly Story[] = [
   { name: "optsIn", isMended: true, given: dueWith({}), when: person("optConsumersIn"), expects: isGone },
   { name: "bare", given: dueWith({ areBare: true, pods: "true" }), expects: isGone },
   { name: "bareDelete", isMended: true, given: dueWith({ areBare: true, pods: "delete" }), expects: isGone },
+  { name: "derived", isMended: true, given: dueWith(THROUGH), expects: isGone },
+  { name: "derivedAnew", isMended: true, given: dueWith(THROUGH, "derive"), expects: isGone },
+  { name: "derivedOld", isMended: true, given: dueWith(THROUGH, "movePods"), expects: isGone },
+  { name: "derivedLate", isMended: true, given: dueWith(THROUGH, "movePods"), when: person("derive"), expects: isGone },
   { name: "heldCompromise", isMended: true, given: dueWith(IN), when: person("compromise") },
   { name: "heldDelete", given: dueWith(IN), when: person("deleteResource") },
   { name: "heldForce", isMended: true, given: dueWith(IN), when: person("force") },

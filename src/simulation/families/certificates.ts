@@ -1,5 +1,6 @@
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import { fieldsOf, itemsOf, textOf } from "../../reconcile/managed/read-fields.ts";
+import { foreignDefinition } from "../foreign-kind.ts";
 import { CANARY, SECRET } from "../scene.ts";
 import type { Children } from "./family.ts";
 
@@ -17,33 +18,6 @@ export const ISSUING_USER = "system:serviceaccount:cert-manager:cert-manager";
 
 /** Asks for another certificate in the same Secret. */
 export const ISSUE_AGAIN = "cert-manager.io/issue-again";
-
-const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
-
-const definition: KubeObject = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `${certificates.plural}.${certificates.group}` },
-  spec: {
-    group: certificates.group,
-    scope: "Namespaced",
-    names: {
-      kind: certificates.kind,
-      plural: certificates.plural,
-      singular: "certificate",
-      listKind: "CertificateList",
-    },
-    versions: [
-      {
-        name: certificates.version,
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: "object", properties: { spec: anything, status: anything } } },
-      },
-    ],
-  },
-};
 
 /** The name of the Secret of the child of this name. */
 export const secretNameOf = (name: string): string => `${name}-tls`;
@@ -85,7 +59,7 @@ export const ISSUED_FOR = "cert-manager.io/certificate-uid";
 
 export const certificateChildren: Children = {
   type: certificates,
-  definition,
+  definition: foreignDefinition(certificates),
   secretOf: (name) => `${SECRET.namespace}/${secretNameOf(name)}`,
   isWell: ({ status, metadata }, secret) => {
     const ready = itemsOf(fieldsOf(status).conditions).find(({ type }) => type === "Ready");

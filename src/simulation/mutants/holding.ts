@@ -61,6 +61,16 @@ const republished = deciding((situation) => {
   return isOfBefore ? { kind: "republish", id: active.id } : decision;
 });
 
+/** Of a later key than there is, and long ago. */
+const renewed = <T extends KubeObject>(secret: T): T => ({
+  ...secret,
+  metadata: {
+    ...secret.metadata,
+    annotations: { "keyturn.dev/derived-from": "orders@none,orders-secret@none,other@none" },
+    managedFields: [{ manager: "x", operation: "Apply", time: "2020-01-01T00:00:00Z", fieldsV1: { "f:data": {} } }],
+  },
+});
+
 const everybody = readOptIn({ own: { [OPT_IN]: "true" }, template: {}, prefixes: [], reloader: false });
 
 /** Rules about keys that consumers are waited for with. */
@@ -123,6 +133,36 @@ export const HOLDING: readonly Mutant[] = (
       name: "a Secret that held a retired key again has had no users",
       tampering: republished,
       stories: ["heldRestore"],
+    },
+    {
+      rule: "holdDerived",
+      name: "who uses what is made from the Secret is not asked about",
+      tampering: {
+        kube: (kube) => ({
+          ...kube,
+          list: async <T extends KubeObject>(...[type, options]: Parameters<typeof kube.list>) => {
+            const list = await kube.list<T>(type, options);
+            return options?.labelSelector === "keyturn.dev/derived=true" ? { ...list, items: [] } : list;
+          },
+        }),
+      },
+      stories: ["derived"],
+    },
+    {
+      rule: "holdDerived",
+      name: "what is made from the Secret is made of what that holds",
+      tampering: {
+        kube: (kube) => ({
+          ...kube,
+          list: async <T extends KubeObject>(...[type, options]: Parameters<typeof kube.list>) => {
+            const list = await kube.list<T>(type, options);
+            return options?.labelSelector === "keyturn.dev/derived=true"
+              ? { ...list, items: list.items.map(renewed) }
+              : list;
+          },
+        }),
+      },
+      stories: ["derivedOld"],
     },
     {
       rule: "holdFresh",

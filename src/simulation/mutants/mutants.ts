@@ -1,4 +1,5 @@
 import { ACTING } from "./acting.ts";
+import { DERIVING } from "./deriving.ts";
 import { HOLDING } from "./holding.ts";
 import { LEAVING } from "./leaving.ts";
 import type { Mutant } from "./mutant.ts";
@@ -21,4 +22,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...HOLDING,
   ...RESTARTING,
   ...RINGING,
+  ...DERIVING,
 ];

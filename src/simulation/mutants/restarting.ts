@@ -146,6 +146,34 @@ const withoutVersions = (state: Fields): Fields => {
   return { ...state, sources: Object.fromEntries(sources.map(([id, { version: _, ...source }]) => [id, source])) };
 };
 
+/** Its own controller has done what it is to do. */
+const allOfTemplate = ({ metadata, spec, status }: Workload): Fields => ({
+  ...(status as Fields | undefined),
+  observedGeneration: metadata.generation,
+  replicas: spec.replicas,
+  updatedReplicas: spec.replicas,
+});
+
+/** Secrets, as if nothing had ever happened to them. */
+const readAsOld: Tampering = {
+  kube: (kube) => ({
+    ...kube,
+    get: async <T extends KubeObject>(...input: Parameters<Kube["get"]>): Promise<T> => {
+      const object = await kube.get<T>(...input);
+      const isSecret = input[0].kind === secretType.kind;
+      return isSecret ? { ...object, metadata: { ...object.metadata, resourceVersion: "1" } } : object;
+    },
+  }),
+};
+
+/** No two of its templates are the same. */
+const withMark = (workload: Workload): KubeObject => {
+  const { template } = workload.spec;
+  const annotations = { ...template.metadata.annotations, generation: `${workload.metadata.generation}` };
+  const marked = { ...template, metadata: { ...template.metadata, annotations } };
+  return { ...workload, spec: { ...workload.spec, template: marked } };
+};
+
 /** Another one leads, and something has changed. */
 const isOvertaken = (what: Perturbation): boolean => what.kind === "zombie" && what.begunBy !== undefined;
 
@@ -176,6 +204,8 @@ export const RESTARTING: readonly Mutant[] = (
       name: "sources are not read again when somebody wrote first",
       tampering: readOnce,
       focus: isOvertaken,
+      // Where its own controller rolls it, the template tells too.
+      climates: ["bare"],
       stories: ["change"],
     },
     {
@@ -215,6 +245,24 @@ export const RESTARTING: readonly Mutant[] = (
       name: "under another key the version of a source does not count",
       tampering: seeing((workload) => withState(workload, withoutVersions)),
       stories: ["loseKeyAndChange"],
+    },
+    {
+      rule: "restartBrought",
+      name: "somebody else's rollout brings a change as soon as it has begun",
+      tampering: seeing((workload) => ({ ...workload, status: allOfTemplate(workload) })),
+      stories: ["changeThenEdit"],
+    },
+    {
+      rule: "restartBroughtLater",
+      name: "a pod template brings what changed after it",
+      tampering: readAsOld,
+      stories: ["editThenChange"],
+    },
+    {
+      rule: "restartBroughtBack",
+      name: "a pod template that comes back is taken for another one",
+      tampering: seeing(withMark),
+      stories: ["changeThenEditUndone"],
     },
     {
       rule: "restartBreaker",

@@ -1,9 +1,9 @@
-import { Conflict, Invalid, NotFound } from "../../kube/errors.ts";
 import type { WriteOptions } from "../../kube/port.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { FINGERPRINT_KEY_NAME } from "../../reconcile/cluster-identity.ts";
 import { podType } from "../../restart/workload-kinds.ts";
 import { SECRET } from "../scene.ts";
+import { unlessRefused } from "../unless-refused.ts";
 import { OPERATOR_NAMESPACE } from "./assembly.ts";
 import {
   encoded,
@@ -150,12 +150,5 @@ export const RESTART_ACTS = (Object.keys(ACTS) as readonly RestartAct[]).filter(
 export async function performRestartAct(world: RestartWorld, name: RestartAct): Promise<void> {
   world.trace(`      person: ${name}`);
   const perform: Act = ACTS[name];
-  await world.act(async () => {
-    try {
-      await perform(world);
-    } catch (error) {
-      const isRefused = error instanceof NotFound || error instanceof Conflict || error instanceof Invalid;
-      if (!isRefused) throw error;
-    }
-  });
+  await world.act(() => unlessRefused(() => perform(world)));
 }

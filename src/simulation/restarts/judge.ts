@@ -195,6 +195,29 @@ export class RestartJudge {
     } else if (!isKnown && is.metadata.annotations?.[STATE]?.includes(`"secret/${secretNameOf(is)}"`)) {
       this.#books.baselines.set(key, readAt);
       this.#excuse(is);
+    } else if (this.#isTakenForMoved(was, is)) {
+      this.#judgeMoved(is, readAt);
+      this.#books.baselines.set(key, readAt);
+    }
+  }
+
+  /** It is written down to run on something else than before, and our words are not on its template. */
+  #isTakenForMoved(was: Workload, is: Workload): boolean {
+    const known = this.#books.baselines.get(baselineKey(is));
+    const digest = notedDigest(is);
+    if (known === undefined || digest === undefined || digest === notedDigest(was) || this.#isLost(known)) return false;
+    return !digestsOf(is.spec.template)?.includes(`secret/${secretNameOf(is)}=${digest}`);
+  }
+
+  #judgeMoved(workload: Workload, readAt: number): void {
+    const { values, runsOn, excused } = this.#books;
+    const source = sourceOf(workload.spec.template.metadata);
+    const changedAt = values.get(source)?.findLast(({ at }) => at <= readAt)?.at ?? -1;
+    for (const pod of this.#podsOf(workload).filter(isReady)) {
+      const uid = uidOf(pod.metadata);
+      const isBehind = (runsOn.get(uid)?.at ?? readAt) < changedAt && sourceOf(pod.metadata) === source;
+      if (isBehind && !excused.has(uid))
+        this.accuse(`S7 ${workload.metadata.name} counts as moved, and ${pod.metadata.name} has not`);
     }
   }
 
@@ -308,6 +331,14 @@ const digestsOf = ({ metadata }: Pick<Template, "metadata"> | KubeObject): strin
   metadata.annotations?.["keyturn.dev/digests"];
 
 const uidOf = ({ uid = "" }: { readonly uid?: string }): string => uid;
+
+/** What is written down of the Secret that a workload uses. */
+function notedDigest(workload: Workload): string | undefined {
+  const state = JSON.parse(workload.metadata.annotations?.[STATE] ?? "{}") as {
+    readonly sources?: Readonly<Record<string, { readonly digest: string }>>;
+  };
+  return state.sources?.[`secret/${secretNameOf(workload)}`]?.digest;
+}
 
 const secretNameOf = ({ spec }: Workload): string => spec.template.metadata.labels.secret ?? "";
 

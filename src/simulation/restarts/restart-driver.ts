@@ -13,11 +13,7 @@ export class RestartDriver extends Player<RestartWorld> {
     return performRestartAct(this.world, name as RestartAct);
   }
 
-  accuse(violation: string): void {
-    this.world.judge.accuse(violation);
-  }
-
-  protected clockJumped(): void {
+  protected override clockJumped(): void {
     this.world.judge.countLost();
   }
 

@@ -1,15 +1,15 @@
+import type { ToldStory } from "../told-repertoire.ts";
 import type { RestartAct } from "./acts.ts";
 import { RestartDriver } from "./restart-driver.ts";
 import { STOPPED, WEB } from "./shop.ts";
 
-/** A scene that is set without disturbance, and what then happens: from there on everything may go wrong. */
-export interface RestartStory {
-  readonly name: string;
-  readonly given: (driver: RestartDriver) => Promise<void>;
-  /** What people do then. */
+export interface RestartStory extends ToldStory<RestartDriver> {
   readonly acts: readonly RestartAct[];
+  readonly live?: readonly RestartAct[];
   /** How often the workload is restarted by us in all, where nobody else interferes; absent: it is not said. */
   readonly restarts?: number;
+  /** The same where nobody rolls its pods, if it is another number. */
+  readonly bareRestarts?: number;
   readonly expects?: (driver: RestartDriver) => string | undefined;
 }
 
@@ -81,6 +81,24 @@ const WORKLOAD: readonly RestartStory[] = [
   { name: "recreateWorkload", given: after("changeSecret"), acts: ["recreateWorkload"], restarts: 0 },
 ];
 
+/** Somebody changes the pod template before the eyes of an operator, and so begins a rollout, where anything rolls. */
+const theirs = (
+  name: string,
+  live: readonly RestartAct[],
+  [restarts, bareRestarts]: readonly [rolling: number, bare: number],
+  given: Step = settled,
+): RestartStory => ({ name, given, acts: [], live, restarts, bareRestarts });
+
+const THEIRS: readonly RestartStory[] = [
+  theirs("changeThenEdit", ["changeSecret", "editTemplate"], [0, 1]),
+  theirs("changedThenEdit", ["changeSecret", "editTemplate"], [1, 2], after("changeSecret")),
+  theirs("editThenChange", ["editTemplate", "changeSecret"], [1, 1]),
+  theirs("changeThenEdits", ["changeSecret", "editTemplate", "editTemplate"], [0, 1]),
+  theirs("changeThenEditUndone", ["changeSecret", "editTemplate", "undo"], [1, 1]),
+  theirs("changeThenEditThenChange", ["changeSecret", "editTemplate", "changeSecret"], [1, 1]),
+  theirs("changeThenEditAtZero", ["changeSecret", "editTemplate", "scaleUp"], [0, 1], after("scaleToZero")),
+];
+
 const TROUBLE: readonly RestartStory[] = [
   { name: "jam", given: settled, acts: ["jam", "changeSecret"], restarts: 1 },
   {
@@ -125,4 +143,4 @@ const KEYS: readonly RestartStory[] = [
   { name: "loseKeyAndLabel", given: settled, acts: ["labelSecret", "loseKey"], restarts: 1 },
 ];
 
-export const RESTART_STORIES: readonly RestartStory[] = [...CHANGED, ...WORKLOAD, ...TROUBLE, ...KEYS];
+export const RESTART_STORIES: readonly RestartStory[] = [...CHANGED, ...WORKLOAD, ...THEIRS, ...TROUBLE, ...KEYS];

@@ -1,16 +1,11 @@
-import { inspect } from "node:util";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
-import type { Kube } from "../../kube/port.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { namespaceType } from "../../reconcile/restart/restart-sources.ts";
 import { configMapType, podType, workloadKinds } from "../../restart/workload-kinds.ts";
-import type { Tampering } from "../assembly.ts";
-import type { Cluster, ClusterState } from "../cluster.ts";
-import type { Ground } from "../player.ts";
-import { type Call, type Doer, Process } from "../process.ts";
+import type { ClusterState } from "../cluster.ts";
+import { ClusterWorld, type ClusterWorldOptions } from "../cluster-world.ts";
+import type { Doer, Process } from "../process.ts";
 import { SECRET } from "../scene.ts";
-import { callLine, failureLine } from "../telling-calls.ts";
-import { storedAs, WatchView } from "../watch-view.ts";
 import { assembleRestarts } from "./assembly.ts";
 import { RestartJudge, TAKEN } from "./judge.ts";
 import { upToDate } from "./played.ts";
@@ -18,7 +13,7 @@ import type { RestartBooks } from "./restart-books.ts";
 import { draft, NAMESPACE, OTHER_SECRET, podSpec, secretOf, WEB, WORKLOADS, type Workload } from "./shop.ts";
 
 /** How workloads come to their pods. */
-export type RestartClimate = "calm" | "bare";
+export type RestartClimate = keyof typeof WORKLOADS;
 
 export interface RestartScene {
   readonly cluster: ClusterState;
@@ -27,13 +22,9 @@ export interface RestartScene {
   readonly stepCount: number;
 }
 
-export interface RestartWorldOptions {
-  readonly cluster: Cluster;
+interface RestartWorldOptions extends ClusterWorldOptions {
   readonly climate: RestartClimate;
-  readonly seed: number;
   readonly scene?: RestartScene | undefined;
-  readonly tampering?: Tampering | undefined;
-  readonly onTrace?: ((line: string) => void) | undefined;
 }
 
 const WATCHED: readonly ResourceType[] = [
@@ -47,41 +38,23 @@ const WATCHED: readonly ResourceType[] = [
  * A cluster with Secrets, workloads and pods, any number of operator processes that restart them, and a judge who sees every
  * effect. Must not: disturb anything by itself; the schedule does that.
  */
-export class RestartWorld implements Ground {
+export class RestartWorld extends ClusterWorld {
   readonly judge: RestartJudge;
-  readonly #options: RestartWorldOptions;
-  #processes = 0;
-  stepCount: number;
-  lateMs = 0;
-  activity = { writes: 0, requests: 0 };
+  readonly #workloads: (typeof WORKLOADS)[RestartClimate];
   /** No pod starts. */
   isJammed: boolean;
 
   constructor(options: RestartWorldOptions) {
-    const { cluster, seed, scene } = options;
-    // What is drawn after a scene must not repeat what was drawn in it.
-    cluster.reset(scene ? seed ^ 0x7ace : seed, scene?.cluster);
-    this.#options = options;
+    super(options);
+    const { climate, scene } = options;
+    this.#workloads = WORKLOADS[climate];
     this.isJammed = scene?.isJammed ?? false;
-    this.stepCount = scene?.stepCount ?? 0;
     this.judge = new RestartJudge(this, scene?.books);
   }
 
   capture(): RestartScene {
     const { judge, isJammed, stepCount } = this;
-    return { cluster: this.#options.cluster.capture(true), books: judge.copyBooks(), isJammed, stepCount };
-  }
-
-  get kube(): Kube {
-    return this.#options.cluster.kube;
-  }
-
-  get clock(): Cluster["clock"] {
-    return this.#options.cluster.clock;
-  }
-
-  get #workloads(): (typeof WORKLOADS)["rolling"] {
-    return WORKLOADS[this.#options.climate === "bare" ? "bare" : "rolling"];
+    return { cluster: this.cluster.capture(true), books: judge.copyBooks(), isJammed, stepCount };
   }
 
   /** Of the workload that people lay hands on. */
@@ -94,15 +67,6 @@ export class RestartWorld implements Ground {
   get keys(): readonly string[] {
     return this.#workloads.flatMap(({ type, name }) => [`${type.kind}/${NAMESPACE}/${name}`, `played ${name}`]);
   }
-
-  /** Nobody asks anybody outside for anything. */
-  get hasLate(): boolean {
-    return false;
-  }
-
-  async landLate(): Promise<void> {}
-
-  async collectGarbage(): Promise<void> {}
 
   /** What every story begins with. */
   async populate(): Promise<void> {
@@ -119,10 +83,6 @@ export class RestartWorld implements Ground {
     const object = draft(wish);
     const annotations = { ...metadata.annotations, ...object.metadata.annotations };
     await this.kube.create<KubeObject>(wish.type, { ...object, metadata: { ...object.metadata, annotations } });
-  }
-
-  stored(type: ResourceType): readonly KubeObject[] {
-    return this.#options.cluster.server.store.list(storedAs(type));
   }
 
   secret(name: string): KubeObject | undefined {
@@ -146,7 +106,6 @@ export class RestartWorld implements Ground {
   }
 
   start(): Process {
-    const { tampering = {}, cluster } = this.#options;
     const sight = {
       workload: (name: string) => this.workload(name),
       pods: () => this.pods(),
@@ -155,20 +114,11 @@ export class RestartWorld implements Ground {
     const said = (text: string): void => this.judge.heard(text);
     const taken = ({ readAt }: Doer): void => void readAt.set(TAKEN, this.stepCount);
     const { keysLost } = this.judge;
-    return new Process(`P${this.#processes++}`, {
+    const surroundings = { kube: this.kube, sight, said, taken, keysLost };
+    return this.launch({
       kube: upToDate(this.kube, sight),
-      http: { send: () => Promise.reject(new Error("nothing is outside")) },
-      clock: this.clock,
-      watch: new WatchView(cluster.server.store, WATCHED),
-      words: { problem: (name) => name, withheld: (body) => body },
-      witness: {
-        asked: () => {},
-        before: (call) => this.#before(call),
-        after: (doer, call, isDone) => this.#after(doer, call, isDone),
-        said,
-        postpone: () => {},
-      },
-      assemble: (process) => assembleRestarts(process, { kube: this.kube, sight, said, taken, keysLost }, tampering),
+      watched: WATCHED,
+      assemble: (process) => assembleRestarts(process, surroundings, this.tampering),
     });
   }
 
@@ -179,31 +129,6 @@ export class RestartWorld implements Ground {
     await perform();
     this.stepCount++;
     this.judge.personActed(before);
-  }
-
-  #before(call: Call): void {
-    this.stepCount++;
-    if (call.isWrite) this.judge.before();
-  }
-
-  #after(doer: Doer, call: Call, isDone: boolean): void {
-    if (call.verb === "get" || call.verb === "list") doer.readAt.set(call.target, this.stepCount);
-    if (!call.isWrite) return;
-    if (isDone) this.activity.writes++;
-    if (isDone) this.judge.after(doer, call);
-  }
-
-  trace(line: string): void {
-    this.#options.onTrace?.(line);
-  }
-
-  failed(process: Process, error: unknown): void {
-    this.judge.heard(inspect(error, { depth: 6 }));
-    this.trace(failureLine(process, error));
-  }
-
-  traceCall(process: Process, call: Call, fault: string): void {
-    this.trace(callLine(process, call, fault));
   }
 }
 

@@ -1,12 +1,12 @@
 import { CREATED_AT } from "../../api/bind/names.ts";
 import { rndcKey } from "../../api/keyturn/rndc-key.ts";
 import { formatInstant } from "../../base/instant.ts";
-import { Conflict, Invalid, NotFound } from "../../kube/errors.ts";
 import { apiVersionOf, type KubeObject, type ObjectRef } from "../../kube/objects.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { deploymentType, podType } from "../../restart/workload-kinds.ts";
 import { STOPPED } from "../restarts/shop.ts";
 import { COMPROMISED, DAY_MS, EXTERNAL_NAME, FROZEN, PAUSED } from "../scene.ts";
+import { unlessRefused } from "../unless-refused.ts";
 import { draftPod, KEY, PUBLISHED, RING, RING_REF, ringIn, WORKLOAD } from "./objects.ts";
 import type { Server } from "./played-servers.ts";
 import type { RingWorld } from "./world.ts";
@@ -255,14 +255,7 @@ export async function performRingAct(world: RingWorld, name: RingAct, backup: Ri
   world.trace(`      person: ${name}`);
   if (LOSES_STATUS.has(name)) world.judge.statusLost();
   const perform: Act = ACTS[name];
-  await world.act(async () => {
-    try {
-      await perform(world, backup);
-    } catch (error) {
-      const isRefused = error instanceof NotFound || error instanceof Conflict || error instanceof Invalid;
-      if (!isRefused) throw error;
-    }
-  });
+  await world.act(() => unlessRefused(() => perform(world, backup)));
 }
 
 /** Pods whose named can be told nothing any more are replaced, as a person would. */

@@ -28,13 +28,6 @@ export class RingDriver extends Player<RingWorld> {
     return performRingAct(this.world, name as RingAct, this.backup);
   }
 
-  accuse(violation: string): void {
-    this.world.judge.accuse(violation);
-  }
-
-  /** What a wrong clock decides is judged by true time. */
-  protected clockJumped(): void {}
-
   /** Faults have stopped: everything must come to rest, stay there, and every named must accept one and the same. */
   async recover(): Promise<void> {
     const { world } = this;

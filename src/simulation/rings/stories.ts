@@ -1,16 +1,11 @@
 import { DAY_MS } from "../scene.ts";
+import type { ToldStory } from "../told-repertoire.ts";
 import type { RingAct } from "./acts.ts";
 import { createdAtOn, PUBLISHED } from "./objects.ts";
 import type { RingDriver } from "./ring-driver.ts";
 
-/** A scene that is set without disturbance, and what then happens: from there on everything may go wrong. */
-export interface RingStory {
-  readonly name: string;
-  readonly given: Step;
-  /** What people do then. */
+export interface RingStory extends ToldStory<RingDriver> {
   readonly acts?: readonly RingAct[];
-  /** How long it is until then, or after it. */
-  readonly thenMs?: number;
   /** How many keys were intended in all, where nobody interferes. */
   readonly sequence?: number;
   readonly expects?: (driver: RingDriver) => string | undefined;

@@ -1,4 +1,3 @@
-import { inspect } from "node:util";
 import { rndcKey } from "../../api/keyturn/rndc-key.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
@@ -6,24 +5,18 @@ import { secretType } from "../../publish/secret-publisher.ts";
 import { createRndcKeyKind } from "../../reconcile/bind/rndc-key-kind.ts";
 import { namespaceType } from "../../reconcile/restart/restart-sources.ts";
 import { configMapType, deploymentType, podType, replicaSetType, workloadKinds } from "../../restart/workload-kinds.ts";
-import { readingOnce, type Tampering } from "../assembly.ts";
-import type { Cluster, ClusterState } from "../cluster.ts";
-import type { Ground } from "../player.ts";
-import { type Call, type Doer, Process } from "../process.ts";
+import { readingOnce } from "../assembly.ts";
+import type { ClusterState } from "../cluster.ts";
+import { ClusterWorld, type ClusterWorldOptions } from "../cluster-world.ts";
+import type { Call, Doer, Process } from "../process.ts";
 import { type Sight, upToDate } from "../restarts/played.ts";
 import { isReady } from "../restarts/shop.ts";
-import { callLine, failureLine } from "../telling-calls.ts";
 import { type Subject, truthOf } from "../truth.ts";
-import { storedAs, WatchView } from "../watch-view.ts";
 import { assembleRings } from "./assembly.ts";
 import { RingJudge } from "./judge.ts";
 import { draftKey, draftPod, draftWorkload, KEY, PUBLISHED, RING, WORKLOAD } from "./objects.ts";
 import { type Content, type Pace, PlayedServers, type Server, type ServerRecords } from "./played-servers.ts";
 import type { RingBooks } from "./ring-books.ts";
-
-export interface RingClimate extends Pace {
-  readonly name: string;
-}
 
 export interface RingScene {
   readonly cluster: ClusterState;
@@ -34,13 +27,9 @@ export interface RingScene {
   readonly isJammed: boolean;
 }
 
-export interface RingWorldOptions {
-  readonly cluster: Cluster;
-  readonly climate: RingClimate;
-  readonly seed: number;
+interface RingWorldOptions extends ClusterWorldOptions {
+  readonly climate: Pace;
   readonly scene?: RingScene | undefined;
-  readonly tampering?: Tampering | undefined;
-  readonly onTrace?: ((line: string) => void) | undefined;
 }
 
 const WATCHED: readonly ResourceType[] = [
@@ -59,28 +48,25 @@ const RESTARTED = { strategy: "Restart", rotation: { ttl: "288h", frequency: "28
  * A cluster with one RndcKey, pods that run named on its ring, any number of operator processes, and a judge who sees every
  * effect. Must not: disturb anything by itself; the schedule does that.
  */
-export class RingWorld implements Ground {
+export class RingWorld extends ClusterWorld {
   readonly judge: RingJudge;
   readonly played: PlayedServers;
   readonly kind = kind;
-  readonly #options: RingWorldOptions;
-  #processes = 0;
+  /** Servers accept what is published as a ring does, two keys at a time. */
+  readonly overlaps: boolean;
+  readonly #seed: number;
   /** Who wrote last what servers read. */
   #author: Content["author"];
-  stepCount: number;
-  lateMs = 0;
   /** Somebody sees to it that pods start, whatever they lack. */
   isLenient = false;
   /** No pod starts. */
   isJammed: boolean;
-  activity = { writes: 0, requests: 0 };
 
   constructor(options: RingWorldOptions) {
-    const { cluster, seed, scene, climate } = options;
-    // What is drawn after a scene must not repeat what was drawn in it.
-    cluster.reset(scene ? seed ^ 0x7ace : seed, scene?.cluster);
-    this.#options = options;
-    this.stepCount = scene?.stepCount ?? 0;
+    super(options);
+    const { seed, scene, climate } = options;
+    this.#seed = seed;
+    this.overlaps = climate.follows;
     this.#author = scene?.author ?? "operator";
     this.isJammed = scene?.isJammed ?? false;
     this.played = new PlayedServers(climate, scene?.servers);
@@ -89,16 +75,8 @@ export class RingWorld implements Ground {
 
   capture(): RingScene {
     const { judge, stepCount, played, isJammed } = this;
-    const cluster = this.#options.cluster.capture(!this.overlaps);
+    const cluster = this.cluster.capture(!this.overlaps);
     return { cluster, books: judge.copyBooks(), servers: played.snapshot(), stepCount, author: this.#author, isJammed };
-  }
-
-  get kube(): Kube {
-    return this.#options.cluster.kube;
-  }
-
-  get clock(): Cluster["clock"] {
-    return this.#options.cluster.clock;
   }
 
   get keys(): readonly string[] {
@@ -106,17 +84,8 @@ export class RingWorld implements Ground {
     return this.overlaps ? [keyOf(KEY)] : [keyOf(KEY), workload, `played ${WORKLOAD.name}`];
   }
 
-  get overlaps(): boolean {
-    return this.#options.climate.follows;
-  }
-
-  /** Nobody asks anybody outside for anything that could come late. */
-  get hasLate(): boolean {
-    return false;
-  }
-
   /** Time has passed: kubelets do what is due. */
-  async landLate(): Promise<void> {
+  override async landLate(): Promise<void> {
     this.#playKubelets();
   }
 
@@ -129,12 +98,8 @@ export class RingWorld implements Ground {
       await this.kube.create<KubeObject>(podType, draftPod(number));
   }
 
-  stored(type: ResourceType): readonly KubeObject[] {
-    return this.#options.cluster.server.store.list(storedAs(type));
-  }
-
   secret(address: string): KubeObject | undefined {
-    return this.#options.cluster.server.store.get("secrets", address);
+    return this.cluster.server.store.get("secrets", address);
   }
 
   resource(): KubeObject | undefined {
@@ -160,28 +125,14 @@ export class RingWorld implements Ground {
   }
 
   start(): Process {
-    const { tampering = {}, cluster, seed } = this.#options;
     const said = (text: string): void => this.judge.heard(text);
-    const number = this.#processes++;
     const sight = this.overlaps ? undefined : this.#sight();
-    return new Process(`P${number}`, {
+    const seed = (this.#seed ^ 0x21f0) + 7919 * (this.stepCount + this.processCount);
+    return this.launch({
       kube: sight ? upToDate(withReplicaSets(this.kube, sight), sight) : this.kube,
-      http: { send: () => Promise.reject(new Error("nothing is outside")) },
       rndc: this.played.command,
-      clock: this.clock,
-      watch: new WatchView(cluster.server.store, WATCHED),
-      words: { problem: (name) => name, withheld: (body) => body },
-      witness: {
-        asked: () => {},
-        before: (call) => this.#before(call),
-        after: (doer, call, isDone) => this.#after(doer, call, isDone),
-        said,
-        postpone: () => {},
-      },
-      assemble: (process) => {
-        const drawn = (seed ^ 0x21f0) + 7919 * (this.stepCount + number);
-        return assembleRings(process, { kube: this.kube, said, seed: drawn, sight }, tampering);
-      },
+      watched: WATCHED,
+      assemble: (process) => assembleRings(process, { kube: this.kube, said, seed, sight }, this.tampering),
     });
   }
 
@@ -217,7 +168,7 @@ export class RingWorld implements Ground {
   }
 
   /** What the cluster's garbage collector does with the Secrets of a resource that is gone. */
-  async collectGarbage(): Promise<void> {
+  override async collectGarbage(): Promise<void> {
     const uid = this.resource()?.metadata.uid;
     for (const { metadata } of this.stored(secretType)) {
       const { ownerReferences = [], namespace = "", name } = metadata;
@@ -249,33 +200,20 @@ export class RingWorld implements Ground {
     }
   }
 
-  #before(call: Call): void {
+  protected override before(call: Call): void {
     this.stepCount++;
     this.#playKubelets();
     if (call.isWrite) this.judge.before();
   }
 
-  #after(doer: Doer, call: Call, isDone: boolean): void {
+  protected override after(doer: Doer, call: Call, isDone: boolean): void {
     if (call.port === "rndc") this.activity.requests++;
-    if (call.verb === "get" || call.verb === "list") doer.readAt.set(call.target, this.stepCount);
+    this.noteRead(doer, call);
     if (!call.isWrite || !isDone) return;
     if (call.port === "kube") this.activity.writes++;
     if (call.target === `Secret ${this.overlaps ? RING : PUBLISHED}`) this.#author = "operator";
     this.#playKubelets();
     this.judge.after(doer, call);
-  }
-
-  trace(line: string): void {
-    this.#options.onTrace?.(line);
-  }
-
-  failed(process: Process, error: unknown): void {
-    this.judge.heard(inspect(error, { depth: 6 }));
-    this.trace(failureLine(process, error));
-  }
-
-  traceCall(process: Process, call: Call, fault: string): void {
-    this.trace(callLine(process, call, fault));
   }
 }
 

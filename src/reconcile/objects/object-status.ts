@@ -1,22 +1,33 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
-import type { Problem } from "../../bind/problems.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { type Condition, mergeConditions, type StoredCondition } from "../../report/conditions.ts";
 import type { Happening } from "../../report/event-recorder.ts";
 import { fieldsOf, itemsOf } from "../managed/read-fields.ts";
 
-/** What keeps a spec from being followed. */
-export interface Trouble extends Problem {
-  /** CamelCase: the code of an error, where it comes from one. */
-  readonly reason: string;
+/** Something in a spec: where, and what to do about it. */
+interface Problem {
+  readonly field: string;
+  readonly message: string;
 }
 
-export interface BindReport {
+/** What keeps a spec from being followed. */
+export interface Trouble extends Omit<Problem, "field"> {
+  /** CamelCase: the code of an error, where it comes from one. */
+  readonly reason: string;
+  /** Absent where it is about no field. */
+  readonly field?: string;
+  /** It passes by itself: the condition says so, and no event does. */
+  readonly isWait?: boolean;
+}
+
+export interface ObjectReport {
   /** Whether it does what it is there for. */
   readonly ready: Omit<Condition, "type">;
   readonly troubles: readonly Trouble[];
+  /** What is told beside a success. */
+  readonly note?: string;
   /** What is allowed and will surprise. */
   readonly warnings: readonly string[];
   /** The status beside its conditions. */
@@ -25,33 +36,35 @@ export interface BindReport {
 
 const OURS = ["Ready", "Synced", "Warning"] as const;
 
-export interface BindStatusOptions {
+export interface ObjectStatusOptions {
   readonly type: ResourceType;
   readonly kube: Kube;
   readonly clock: Clock;
   readonly events: { record(object: KubeObject, happening: Happening, signal: AbortSignal): Promise<void> };
   /** Told of what the server has stored. */
   readonly noteWrite: (object: KubeObject) => void;
+  /** Who writes; the name of the program where absent. */
+  readonly fieldManager?: string;
 }
 
 /**
- * The one that persists the status of one of the document's kinds: all of it in one write, none where nothing would change,
- * and an event for what is news. Must not: carry a word of a key.
+ * The one that persists the status of a kind that objects are made for: all of it in one write, none where nothing would
+ * change, and an event for what is news. Must not: carry a word of a key.
  */
-export class BindStatus {
-  readonly #options: BindStatusOptions;
+export class ObjectStatus {
+  readonly #options: ObjectStatusOptions;
 
-  constructor(options: BindStatusOptions) {
+  constructor(options: ObjectStatusOptions) {
     this.#options = options;
   }
 
-  /** Throws `Conflict`. */
-  async write(object: KubeObject, report: BindReport, signal: AbortSignal): Promise<void> {
-    const { type, kube, clock, noteWrite } = this.#options;
-    const stored = itemsOf(fieldsOf(object.status).conditions) as unknown[] as StoredCondition[];
+  /** Returns the object as it is then. Throws `Conflict`. */
+  async write(object: KubeObject, report: ObjectReport, signal: AbortSignal): Promise<KubeObject> {
+    const { type, kube, clock, noteWrite, fieldManager } = this.#options;
+    const before = itemsOf(fieldsOf(object.status).conditions) as unknown[] as StoredCondition[];
     const wanted = conditionsOf(report);
     const { generation } = object.metadata;
-    const conditions = mergeConditions(stored, wanted, { nowAt: clock.now(), generation, ours: OURS });
+    const conditions = mergeConditions(before, wanted, { nowAt: clock.now(), generation, ours: OURS });
     const fields = {
       ...(generation !== undefined && { observedGeneration: generation }),
       ...report.fields,
@@ -59,10 +72,14 @@ export class BindStatus {
     };
     // JSON has no undefined: what is absent must not be there at all, or nothing ever compares equal.
     const status = JSON.parse(JSON.stringify(fields)) as Readonly<Record<string, unknown>>;
-    if (isDeepStrictEqual(status, fieldsOf(object.status))) return;
+    if (isDeepStrictEqual(status, fieldsOf(object.status))) return object;
     // Told first: a process that dies in between tells it again, and it is still one event.
-    for (const condition of wanted) await this.#tell(object, condition, stored, signal);
-    noteWrite(await kube.replace<KubeObject>(type, { ...object, status }, { subresource: "status", signal }));
+    const news = isWaitAlone(report) ? wanted.filter(({ type: name }) => name !== "Synced") : wanted;
+    for (const condition of news) await this.#tell(object, condition, before, signal);
+    const options = { subresource: "status", ...(fieldManager !== undefined && { fieldManager }), signal };
+    const stored = await kube.replace<KubeObject>(type, { ...object, status }, options);
+    noteWrite(stored);
+    return stored;
   }
 
   async #tell(
@@ -80,16 +97,19 @@ export class BindStatus {
   }
 }
 
-function conditionsOf({ ready, troubles, warnings }: BindReport): readonly Condition[] {
-  return [{ type: "Ready", ...ready }, synced(troubles), ...warned(warnings)];
+function conditionsOf({ ready, troubles, note, warnings }: ObjectReport): readonly Condition[] {
+  return [{ type: "Ready", ...ready }, synced(troubles, note), ...warned(warnings)];
 }
 
-function synced(troubles: readonly Trouble[]): Condition {
+function synced(troubles: readonly Trouble[], note: string | undefined): Condition {
   const [first] = troubles;
-  if (!first) return { type: "Synced", status: "True", reason: "ReconcileSuccess" };
-  const words = troubles.map(({ field, message }) => `${field}: ${message}`);
+  const told = note !== undefined && { message: note };
+  if (!first) return { type: "Synced", status: "True", reason: "ReconcileSuccess", ...told };
+  const words = troubles.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
   return { type: "Synced", status: "False", reason: first.reason, message: sorted(words) };
 }
+
+const isWaitAlone = ({ troubles }: ObjectReport): boolean => troubles.every(({ isWait }) => isWait === true);
 
 function warned(warnings: readonly string[]): readonly Condition[] {
   if (warnings.length === 0) return [];

@@ -1,15 +1,11 @@
 import { backoff, KeyturnError } from "../../base/errors.ts";
-import { isOwnedBy } from "../../bind/ownership.ts";
 import { AlreadyExists, BadRequest, Forbidden, Invalid, NotFound } from "../../kube/errors.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../kube/objects.ts";
+import { isOwnedBy } from "../../kube/ownership.ts";
 import type { Kube } from "../../kube/port.ts";
 import { isRecord } from "../../kube/record.ts";
-import type { BindCaches } from "./bind-caches.ts";
-import { bindSources } from "./bind-sources.ts";
+import type { Entry } from "../../kube/resource-cache.ts";
 import { differs, digestOf, withDigest } from "./difference.ts";
-
-/** Who writes the fields of what is made. */
-const FIELD_MANAGER = "keyturn-bind9";
 
 /** What is to be made is there already, and somebody else's. */
 export class ObjectNotOurs extends KeyturnError {
@@ -40,11 +36,27 @@ export interface PutOptions {
   readonly mayTake?: (live: KubeObject) => boolean;
 }
 
+/** What the watches know of the objects. */
+export interface MadeObjects {
+  /** What is kept of an object that we make; undefined of a Secret. */
+  made(wanted: KubeObject): KubeObject | undefined;
+  secret(key: string): Entry<unknown> | undefined;
+  noteWrite(object: KubeObject): void;
+  /** False while the cache may be older than our own last write. */
+  isCurrent(object: KubeObject): boolean;
+}
+
+export interface OwnedObjectsOptions {
+  readonly kube: Kube;
+  readonly caches: MadeObjects;
+  /** The kinds that are made. */
+  readonly types: readonly ResourceType[];
+  /** Who writes the fields of what is made. */
+  readonly fieldManager: string;
+}
+
 const UNSEEN: Put = { object: undefined, isWritten: false };
 const REFUSALS = [Invalid, Forbidden, BadRequest];
-const types: ReadonlyMap<string, ResourceType> = new Map(
-  Object.values(bindSources).map(({ type }) => [type.kind, type]),
-);
 
 /**
  * The objects that are made for others, by server-side apply and only where something differs. What is not there is
@@ -53,15 +65,19 @@ const types: ReadonlyMap<string, ResourceType> = new Map(
  */
 export class OwnedObjects {
   readonly #kube: Kube;
-  readonly #caches: BindCaches;
+  readonly #caches: MadeObjects;
+  readonly #types: ReadonlyMap<string, ResourceType>;
+  readonly #fieldManager: string;
   /** What an apply could not bring about (somebody puts it back), so that it is not tried again and again. */
   readonly #asGood = new Map<string, string>();
   /** The versions of Secrets that were read and were as they should be. */
   readonly #sound = new Map<string, string>();
 
-  constructor(kube: Kube, caches: BindCaches) {
+  constructor({ kube, caches, types, fieldManager }: OwnedObjectsOptions) {
     this.#kube = kube;
     this.#caches = caches;
+    this.#types = new Map(types.map((type) => [type.kind, type]));
+    this.#fieldManager = fieldManager;
   }
 
   async put(wanted: KubeObject, options: PutOptions): Promise<Put> {
@@ -90,7 +106,7 @@ export class OwnedObjects {
     const conditions = { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
     try {
       await this.#kube.delete(
-        typeOf(kind),
+        this.#typeOf(kind),
         { ...(namespace !== undefined && { namespace }), name },
         { ...conditions, signal },
       );
@@ -116,8 +132,8 @@ export class OwnedObjects {
   async #create(body: KubeObject, options: PutOptions): Promise<Put> {
     const { signal } = options;
     try {
-      const made = await this.#kube.create<KubeObject>(typeOf(body.kind), body, {
-        fieldManager: FIELD_MANAGER,
+      const made = await this.#kube.create<KubeObject>(this.#typeOf(body.kind), body, {
+        fieldManager: this.#fieldManager,
         signal,
       });
       this.#caches.noteWrite(made);
@@ -139,10 +155,10 @@ export class OwnedObjects {
     const { uid = "", resourceVersion = "" } = version;
     const precise = { ...body, metadata: { ...body.metadata, uid, resourceVersion } };
     const applied: KubeObject = await this.#kube.patch(
-      typeOf(body.kind),
+      this.#typeOf(body.kind),
       refOf(body),
       { type: "apply", body: precise, force: true },
-      { fieldManager: FIELD_MANAGER, signal },
+      { fieldManager: this.#fieldManager, signal },
     );
     this.#caches.noteWrite(applied);
     if (differs(body, applied)) this.#asGood.set(nameOf(body), signatureOf(body, applied));
@@ -158,6 +174,8 @@ export class OwnedObjects {
     signal: AbortSignal,
   ): Promise<{ readonly uid?: string; readonly resourceVersion?: string }> {
     const fields = live.metadata.managedFields ?? [];
+    const isOurCreation = (entry: unknown): boolean =>
+      isRecord(entry) && entry.manager === this.#fieldManager && entry.operation === "Update" && !entry.subresource;
     if (!fields.some(isOurCreation)) return live.metadata;
     const managedFields = fields.map((entry) =>
       isOurCreation(entry) ? { ...(entry as object), operation: "Apply" } : entry,
@@ -168,17 +186,17 @@ export class OwnedObjects {
       { op: "replace", path: "/metadata/resourceVersion", value: live.metadata.resourceVersion },
     ];
     const { metadata }: KubeObject = await this.#kube.patch(
-      typeOf(live.kind),
+      this.#typeOf(live.kind),
       refOf(live),
       { type: "json", body },
-      { fieldManager: FIELD_MANAGER, signal },
+      { fieldManager: this.#fieldManager, signal },
     );
     return metadata;
   }
 
   async #read(body: KubeObject, signal: AbortSignal): Promise<KubeObject | undefined> {
     try {
-      return await this.#kube.get(typeOf(body.kind), refOf(body), { signal });
+      return await this.#kube.get(this.#typeOf(body.kind), refOf(body), { signal });
     } catch (error) {
       if (error instanceof NotFound) return undefined;
       throw error;
@@ -192,6 +210,12 @@ export class OwnedObjects {
   #isAsGood(body: KubeObject, live: KubeObject): boolean {
     return this.#asGood.get(nameOf(body)) === signatureOf(body, live);
   }
+
+  #typeOf(kind: string): ResourceType {
+    const type = this.#types.get(kind);
+    if (!type) throw new RangeError(`${kind} is made by nobody here`);
+    return type;
+  }
 }
 
 interface SeenObject extends ObjectRef {
@@ -199,21 +223,12 @@ interface SeenObject extends ObjectRef {
   readonly resourceVersion?: string;
 }
 
-const isOurCreation = (entry: unknown): boolean =>
-  isRecord(entry) && entry.manager === FIELD_MANAGER && entry.operation === "Update" && !entry.subresource;
-
 const nameOf = ({ kind, metadata }: KubeObject): string => `${kind}/${keyOf(metadata)}`;
 
 /** Of what is wanted and of what is there, but for what changes by itself. */
 function signatureOf(body: KubeObject, { status: _, metadata, ...fields }: KubeObject): string {
   const { uid, labels, annotations, ownerReferences } = metadata;
   return `${digestOf(body)} ${digestOf({ ...fields, metadata: { uid, labels, annotations, ownerReferences } })}`;
-}
-
-function typeOf(kind: string): ResourceType {
-  const type = types.get(kind);
-  if (!type) throw new RangeError(`${kind} is made by nobody here`);
-  return type;
 }
 
 function refOf({ metadata: { namespace, name } }: KubeObject): ObjectRef {

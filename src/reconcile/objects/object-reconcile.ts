@@ -2,27 +2,30 @@ import type { Clock } from "../../base/clock.ts";
 import { Conflict } from "../../kube/errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Outcome, Reconcile } from "../../runtime/workers.ts";
-import type { BindCaches } from "./bind-caches.ts";
-import type { BindReport, BindStatus, Trouble } from "./bind-status.ts";
+import type { ObjectReport, ObjectStatus, Trouble } from "./object-status.ts";
 import { ObjectNotOurs, ObjectRefused } from "./owned-objects.ts";
 
 /** What one look at an object came to. */
-export interface Look extends BindReport {
+export interface Look extends ObjectReport {
   /** When to look again though nothing changes; undefined: not before something does. */
   readonly againAt?: number;
+  /** What may be done only once the status is written; it may say when to look again, too. */
+  readonly afterwards?: (stored: KubeObject) => Promise<number | undefined>;
 }
 
 /** Looks after the objects of one kind. */
 export interface Looker {
-  look(object: KubeObject, signal: AbortSignal): Promise<Look>;
+  /** An outcome: everything stays as it is, and nothing is said. */
+  look(object: KubeObject, signal: AbortSignal): Promise<Look | Outcome>;
   /** It is gone. */
   forget?(key: string): void;
 }
 
-export interface BindReconcileOptions {
+export interface ObjectReconcileOptions {
   readonly clock: Clock;
-  readonly caches: BindCaches;
-  readonly status: BindStatus;
+  /** False while what is known of the object may be older than our own last write of it. */
+  readonly isCurrent: (object: KubeObject) => boolean;
+  readonly status: ObjectStatus;
   readonly find: (key: string) => KubeObject | undefined;
   readonly looker: Looker;
 }
@@ -34,11 +37,11 @@ const OWN_WRITE_LOOK_MS = 1000;
 const TROUBLE_LOOK_MS = 60_000;
 
 /**
- * One object of the document's kinds: taken from the cache, looked after, and its status written once. Must not: touch
+ * One object that others are made for: taken from the cache, looked after, and its status written once. Must not: touch
  * anything of an object that is being deleted; its owner references see to what was made for it.
  */
-export const createBindReconcile =
-  ({ clock, caches, status, find, looker }: BindReconcileOptions): Reconcile =>
+export const createObjectReconcile =
+  ({ clock, isCurrent, status, find, looker }: ObjectReconcileOptions): Reconcile =>
   async (key, signal) => {
     const object = find(key);
     if (!object) {
@@ -47,11 +50,13 @@ export const createBindReconcile =
     }
     if (object.metadata.deletionTimestamp !== undefined) return SETTLED;
     const soon: Outcome = { kind: "recheck", at: clock.now() + OWN_WRITE_LOOK_MS };
-    if (!caches.isCurrent(object)) return soon;
+    if (!isCurrent(object)) return soon;
     try {
-      const report = await looker.look(object, signal);
-      await status.write(object, report, signal);
-      return againOf(report, clock);
+      const look = await looker.look(object, signal);
+      if ("kind" in look) return look;
+      const stored = await status.write(object, look, signal);
+      const thenAt = await look.afterwards?.(stored);
+      return againOf(look, thenAt, clock);
     } catch (error) {
       // The cache is behind: what it has missed is on its way.
       if (error instanceof Conflict) return soon;
@@ -59,24 +64,23 @@ export const createBindReconcile =
     }
   };
 
-function againOf({ againAt, troubles }: Look, clock: Clock): Outcome {
-  const instants = [
-    ...(againAt === undefined ? [] : [againAt]),
-    ...(troubles.some(({ reason }) => WRITE_CODES.includes(reason)) ? [clock.now() + TROUBLE_LOOK_MS] : []),
-  ];
-  return instants.length === 0 ? SETTLED : { kind: "recheck", at: Math.min(...instants) };
+function againOf({ againAt, troubles }: Look, thenAt: number | undefined, clock: Clock): Outcome {
+  const isRefused = troubles.some(({ reason }) => WRITE_CODES.includes(reason));
+  const instants = [againAt, thenAt, isRefused ? clock.now() + TROUBLE_LOOK_MS : undefined];
+  const at = Math.min(...instants.filter((instant) => instant !== undefined));
+  return Number.isFinite(at) ? { kind: "recheck", at } : SETTLED;
 }
 
 const WRITE_CODES = ["ObjectNotOurs", "ObjectRefused"];
 
 /** What is wrong with one object that is to be made, as it is told; anything else is thrown. */
-function troubleOf(error: unknown, field: string): Trouble {
+function troubleOf(error: unknown, field: string | undefined): Trouble {
   if (!(error instanceof ObjectNotOurs || error instanceof ObjectRefused)) throw error;
-  return { reason: error.code, field, message: error.message };
+  return { reason: error.code, ...(field !== undefined && { field }), message: error.message };
 }
 
 /** Does its part and tells of what kept it from that. */
-export async function attempt(work: () => Promise<unknown>, field: string): Promise<readonly Trouble[]> {
+export async function attempt(work: () => Promise<unknown>, field?: string): Promise<readonly Trouble[]> {
   try {
     await work();
     return [];

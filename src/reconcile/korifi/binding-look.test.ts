@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { definitionOf } from "../../api/custom-resource.ts";
+import { cfServiceBinding } from "../../api/korifi/cf-service-binding.ts";
+import { cfServiceInstance } from "../../api/korifi/cf-service-instance.ts";
+import { korifiResources } from "../../api/korifi/korifi-resources.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { type EmbeddedCluster, embeddedCluster } from "../../embedded/embedded-cluster.fixture.ts";
+import { bindingObject, instanceObject } from "../../korifi/korifi.fixture.ts";
+import { bindingStatus } from "../../korifi/plan.ts";
+import { Conflict } from "../../kube/errors.ts";
+import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
+import { ResourceCache } from "../../kube/resource-cache.ts";
+import { secretType } from "../../publish/secret-publisher.ts";
+import type { Source, Watch } from "../../runtime/controller.ts";
+import { crdType } from "../../runtime/operator.ts";
+import { OwnedObjects } from "../objects/owned-objects.ts";
+import { AppSecrets } from "./app-secrets.ts";
+import { BindingLook } from "./binding-look.ts";
+import { KorifiCaches } from "./korifi-caches.ts";
+import { FIELD_MANAGER, korifiSources, serviceBindingType } from "./korifi-sources.ts";
+import { LiveSecrets } from "./live-secrets.ts";
+import { MountUsers } from "./mount-users.ts";
+import { Projections } from "./projections.ts";
+import { Strangers } from "./strangers.ts";
+
+const { signal } = new AbortController();
+const NAMESPACE = "default";
+
+/** Caches that are told what they know, whatever the server says by then. */
+class ToldCaches {
+  readonly #caches = new Map<Source, ResourceCache<unknown>>();
+  readonly caches: KorifiCaches;
+
+  constructor() {
+    const watch = <R>(source: Source<R>): Watch<R> => ({ source, keysOf: () => [] });
+    const { instances, bindings, secrets, projections } = korifiSources;
+    const watches = {
+      instances: watch(instances),
+      bindings: watch(bindings),
+      secrets: watch(secrets),
+      projections: watch<KubeObject>(projections),
+    };
+    const cacheOf = <R>({ source }: Watch<R>): ResourceCache<R> => this.#of(source) as ResourceCache<R>;
+    this.caches = new KorifiCaches(watches, { cacheOf });
+  }
+
+  #of<R>(source: Source<R>): ResourceCache<unknown> {
+    const known = this.#caches.get(source as Source);
+    if (known) return known;
+    const made = new ResourceCache<unknown>({ indexes: (source as Source).indexes ?? {} });
+    this.#caches.set(source as Source, made);
+    return made;
+  }
+
+  tell<R>(source: Source<R>, object: KubeObject): void {
+    const { uid = "", resourceVersion = "" } = object.metadata;
+    const cache = this.#of(source);
+    const record = source.record(object);
+    const deltas = cache.deltasOfUpsert({ key: keyOf(object.metadata), uid, resourceVersion, record });
+    for (const delta of deltas) cache.apply(delta);
+  }
+}
+
+interface Stage {
+  readonly cluster: EmbeddedCluster;
+  readonly told: ToldCaches;
+  readonly look: BindingLook;
+  readonly put: (type: ResourceType, object: KubeObject) => Promise<KubeObject>;
+}
+
+async function stage(): Promise<Stage> {
+  const cluster = embeddedCluster();
+  const { kube, clock } = cluster;
+  for (const resource of korifiResources) await kube.create<KubeObject>(crdType, definitionOf(resource));
+  await clock.advance(1_000);
+  const told = new ToldCaches();
+  const { caches } = told;
+  const secrets = new LiveSecrets(kube, caches);
+  const objects = new OwnedObjects({ kube, caches, types: [serviceBindingType], fieldManager: FIELD_MANAGER });
+  const look = new BindingLook({
+    kube,
+    clock,
+    caches,
+    secrets,
+    apps: new AppSecrets({ kube, caches, secrets }),
+    projections: new Projections({ kube, clock, caches, objects }),
+    users: new MountUsers(kube),
+    strangers: new Strangers({ mode: "on", kube, clock, logger: silentLogger, caches }),
+  });
+  const put = async (type: ResourceType, object: KubeObject): Promise<KubeObject> => {
+    const { uid: _, ...metadata } = { ...object.metadata, namespace: NAMESPACE };
+    const made = await kube.create<KubeObject>(type, { ...object, metadata });
+    if (object.status === undefined) return made;
+    return kube.replace<KubeObject>(type, { ...made, status: object.status }, { subresource: "status" });
+  };
+  return { cluster, told, look, put };
+}
+
+const secretObject = (name: string, texts: Readonly<Record<string, string>>, more: object = {}): KubeObject => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name, ...more },
+  data: Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")])),
+});
+
+/** An instance that has gone from one Secret to another, and a binding whose Secret was made from the new one. */
+async function moved({
+  cluster,
+  told,
+  put,
+}: Stage): Promise<{ readonly binding: KubeObject; readonly newer: KubeObject }> {
+  await put(secretType, secretObject("old", { credentials: '{"user":"alice"}' }));
+  await put(secretType, secretObject("new", { credentials: '{"user":"bob"}' }));
+  const older = await put(cfServiceInstance, instanceObject({ status: { credentials: { name: "old" } } }));
+  const status = bindingStatus({ mountName: "b1", envName: "new" });
+  const binding = await put(cfServiceBinding, bindingObject({ status }));
+  const { apiVersion, kind } = binding;
+  const { name, uid = "" } = binding.metadata;
+  const annotations = { "keyturn.dev/derived-from": "new" };
+  const owner = { annotations, ownerReferences: [{ apiVersion, kind, name, uid }] };
+  const texts = { user: "bob", type: "user-provided" };
+  const mount = { ...secretObject("b1", texts, owner), type: "servicebinding.io/user-provided" };
+  told.tell(korifiSources.secrets, await put(secretType, mount));
+  told.tell(korifiSources.instances, older);
+  told.tell(korifiSources.bindings, binding);
+  const newer = await cluster.kube.patch<KubeObject>(
+    cfServiceInstance,
+    { namespace: NAMESPACE, name: "db" },
+    { type: "merge", body: { status: { credentials: { name: "new" } } } },
+    { subresource: "status" },
+  );
+  return { binding, newer };
+}
+
+const mountedUser = async ({ cluster }: Stage): Promise<string> => {
+  const { data } = await cluster.kube.get(secretType, { namespace: NAMESPACE, name: "b1" });
+  return Buffer.from((data as Readonly<Record<string, string>>).user ?? "", "base64").toString();
+};
+
+test("a cache that is behind does not undo what another process has made from something newer", async () => {
+  const scene = await stage();
+  const { binding, newer } = await moved(scene);
+  await assert.rejects(scene.look.look(binding, signal), Conflict);
+  assert.equal(await mountedUser(scene), "bob");
+  scene.told.tell(korifiSources.instances, newer);
+  const look = await scene.look.look(binding, signal);
+  assert.ok("troubles" in look);
+  assert.deepEqual(look.troubles, []);
+  assert.equal(await mountedUser(scene), "bob");
+});
+
+test("a Secret that the status names by now is not deleted, whatever the cache says", async () => {
+  const scene = await stage();
+  const { binding, newer } = await moved(scene);
+  const { kube } = scene.cluster;
+  const older = { ...binding, status: bindingStatus({ mountName: "b1-typed", envName: "new" }) };
+  const { apiVersion, kind } = binding;
+  const { name, uid = "" } = binding.metadata;
+  const owner = { ownerReferences: [{ apiVersion, kind, name, uid }] };
+  const typed = { ...secretObject("b1-typed", { type: "other" }, owner), type: "servicebinding.io/other" };
+  scene.told.tell(korifiSources.secrets, await scene.put(secretType, typed));
+  scene.told.tell(korifiSources.instances, newer);
+  const look = await scene.look.look(older, signal);
+  assert.ok("afterwards" in look);
+  // In between, somebody has written another status.
+  await kube.patch<KubeObject>(
+    cfServiceBinding,
+    { namespace: NAMESPACE, name },
+    { type: "merge", body: { status: bindingStatus({ mountName: "b1-typed", envName: "new" }) } },
+    { subresource: "status" },
+  );
+  await look.afterwards?.(binding);
+  assert.ok(await kube.get(secretType, { namespace: NAMESPACE, name: "b1-typed" }));
+});

@@ -1,0 +1,85 @@
+import type { Clock } from "../../base/clock.ts";
+import type { KubeObject, ObjectMeta } from "../../kube/objects.ts";
+import type { Kube } from "../../kube/port.ts";
+import type { Delta } from "../../kube/resource-cache.ts";
+import type { Controller, ControllerContext, Watch } from "../../runtime/controller.ts";
+import type { Reconcile } from "../../runtime/workers.ts";
+import type { ControllerSettings } from "../controller-settings.ts";
+import { KorifiCaches, type KorifiWatches } from "./korifi-caches.ts";
+import { korifiSources, type SecretRecord, type ServiceRecord } from "./korifi-sources.ts";
+import { LiveSecrets } from "./live-secrets.ts";
+import { Strangers } from "./strangers.ts";
+
+/** What the controllers of service credentials are told. */
+export type KorifiSettings = Pick<ControllerSettings, "instance" | "korifi">;
+
+/** What they are all built of. */
+export interface KorifiParts extends ControllerContext {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly caches: KorifiCaches;
+  readonly secrets: LiveSecrets;
+  readonly strangers: Strangers;
+}
+
+/** The keys that a change concerns, by what it is a change of. */
+interface Concerns {
+  readonly instances: (delta: Delta<ServiceRecord>, caches: KorifiCaches) => readonly string[];
+  readonly bindings: (delta: Delta<ServiceRecord>, caches: KorifiCaches) => readonly string[];
+  readonly secrets: (delta: Delta<SecretRecord>, caches: KorifiCaches) => readonly string[];
+  /** Absent where they are not looked at. */
+  readonly projections?: (delta: Delta<KubeObject>) => readonly string[];
+}
+
+export interface KorifiControllerOptions {
+  readonly name: string;
+  readonly settings: KorifiSettings;
+  readonly concerns: Concerns;
+  readonly createReconcile: (parts: KorifiParts) => Reconcile;
+}
+
+/** A controller of service credentials. All of them look at the same sources, through the same watches. */
+export function createKorifiController(options: KorifiControllerOptions): Controller {
+  const { name, settings, concerns, createReconcile } = options;
+  let known: KorifiCaches | undefined;
+  const watches = createWatches(concerns, () => known);
+  return {
+    name,
+    watches: Object.values(watches) as readonly Watch[],
+    createReconcile: (context) => {
+      const { kube, clock, logger } = context;
+      const caches = new KorifiCaches(watches, context);
+      known = caches;
+      const strangers = new Strangers({ mode: settings.korifi ?? "auto", kube, clock, logger, caches });
+      return createReconcile({ ...context, caches, strangers, secrets: new LiveSecrets(kube, caches) });
+    },
+  };
+}
+
+function createWatches(concerns: Concerns, caches: () => KorifiCaches | undefined): KorifiWatches {
+  const watch = <R>(
+    source: Watch<R>["source"],
+    keysOf: (delta: Delta<R>, caches: KorifiCaches) => readonly string[],
+    isWish?: Watch<R>["isWish"],
+  ): Watch<R> => ({
+    source,
+    keysOf: (delta) => {
+      const known = caches();
+      return known ? [...new Set(keysOf(delta, known))] : [];
+    },
+    ...(isWish && { isWish }),
+  });
+  const { instances, bindings, secrets, projections } = concerns;
+  return {
+    instances: watch(korifiSources.instances, instances, isWish),
+    bindings: watch(korifiSources.bindings, bindings, isWish),
+    secrets: watch(korifiSources.secrets, secrets),
+    ...(projections && { projections: watch(korifiSources.projections, projections) }),
+  };
+}
+
+/** By the status alone nobody asks for anything: mostly it is us who wrote it. */
+const isWish = (delta: Delta<ServiceRecord>): boolean =>
+  delta.type !== "updated" || wishOf(delta.old.record.object.metadata) !== wishOf(delta.entry.record.object.metadata);
+
+const wishOf = ({ generation, deletionTimestamp }: ObjectMeta): string => `${generation} ${deletionTimestamp}`;

@@ -1,0 +1,39 @@
+import type { Kube } from "../../src/kube/port.ts";
+import { installDefinitions } from "../operator/bindings.ts";
+import { connect } from "./connect.ts";
+import type { RunningTarget, Target } from "./target.ts";
+
+export interface StageWishes {
+  readonly target: Target;
+  /** The operator's way to the API server, where it is not the straight one. */
+  readonly kubeconfigFor?: (server: RunningTarget) => Promise<string>;
+}
+
+/** What every stage begins with: a server that knows our kinds, and ways to it. */
+export interface OpenedStage {
+  readonly server: RunningTarget;
+  readonly kube: Kube;
+  /** For operators. */
+  readonly kubeconfig: string;
+  /** Whatever was opened, to be closed in reverse, also when a story or the rest of the opening fails. */
+  readonly ends: AsyncDisposableStack;
+}
+
+export async function openStage<S>(
+  { target, kubeconfigFor }: StageWishes,
+  furnish: (opened: OpenedStage) => Promise<S>,
+): Promise<S> {
+  const ends = new AsyncDisposableStack();
+  try {
+    const server = await target.start();
+    ends.defer(() => server.stop());
+    const kube = await connect(server.kubeconfig);
+    ends.defer(() => kube.close());
+    await installDefinitions(kube);
+    const kubeconfig = kubeconfigFor ? await kubeconfigFor(server) : server.kubeconfig;
+    return await furnish({ server, kube, kubeconfig, ends });
+  } catch (error) {
+    await ends.disposeAsync();
+    throw error;
+  }
+}
