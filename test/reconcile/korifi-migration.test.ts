@@ -62,6 +62,17 @@ test("with auto, a status of somebody else's keeps everything as it is", async (
   await world.stop();
 });
 
+test("with auto, a person who edits a status keeps nobody away", async () => {
+  const world = await KorifiControllersWorld.begin();
+  await world.secret("db", { credentials: "{}" });
+  await world.instance("db");
+  await world.patchStatus(cfServiceInstance, "db", { observedGeneration: 1 }, "kubectl-edit");
+  await world.bind("b1", "db");
+  await world.pass(120_000);
+  assert.notEqual(await world.texts("b1"), undefined);
+  await world.stop();
+});
+
 test("with auto, kinds that Korifi has installed are left alone; with on, they are not", async () => {
   for (const mode of ["auto", "on"] as const) {
     const world = await KorifiControllersWorld.begin({ mode });

@@ -22,15 +22,16 @@ export interface ServiceRecord {
 /** Who writes what is written for these kinds. */
 export const FIELD_MANAGER = "keyturn-korifi";
 const OURS = /^keyturn(-|$)/;
+/** A person, who writes once and is gone: no controller to keep away from. */
+const PERSON = /^kubectl(-|$)/;
 
 function serviceRecord(object: KubeObject): ServiceRecord {
   return { object: slim(object), stranger: strangerIn(object) };
 }
 
 function strangerIn({ metadata }: KubeObject): string | undefined {
-  const others = recordsIn(metadata.managedFields).filter(({ manager }) => !OURS.test(String(manager)));
-  const { manager } = others.find((entry) => entry.subresource === "status") ?? {};
-  return manager === undefined ? undefined : String(manager);
+  const entries = recordsIn(metadata.managedFields).filter(({ subresource }) => subresource === "status");
+  return entries.map(({ manager }) => String(manager)).find((manager) => !OURS.test(manager) && !PERSON.test(manager));
 }
 
 /** Under this value of the index stand those whose status somebody else writes. */
