@@ -1,3 +1,4 @@
+import { parseArgs } from "node:util";
 import { buildClusterTools } from "../test/cluster/build.ts";
 import { startControlPlane } from "../test/cluster/control-plane.ts";
 import { type KillReport, killRounds } from "../test/rotation/kill-rounds.ts";
@@ -7,30 +8,54 @@ import type { Target } from "../test/support/target.ts";
 import { writeEvidence } from "./evidence.ts";
 
 /**
- * `npm run prove:kill-rotation`: on a real control plane, SIGKILL before and after every single write of the operator,
- * in every story of every kind; the suite of `npm run test:cluster` takes some of them, before and after by turns.
+ * `npm run prove:kill-rotation [-- --kind KIND --planes N]`: on a real control plane, SIGKILL before and after every single
+ * write of the operator, in every story of every kind, or of those that are named; the suite of `npm run test:cluster`
+ * takes some of them, before and after by turns. A round mostly waits, so that several control planes play side by side.
  */
+const { values } = parseArgs({
+  options: { kind: { type: "string", multiple: true, default: [] }, planes: { type: "string", default: "3" } },
+});
+
 const everyPoint = (writes: readonly string[]): readonly KillPoint[] =>
   writes.flatMap((write): readonly KillPoint[] => [
     { write, when: "before" },
     { write, when: "after" },
   ]);
 
-const cluster = await startControlPlane(await buildClusterTools((line) => console.log(line)));
-const reports: KillReport[] = [];
-try {
-  const { kubeconfig } = cluster;
-  const target: Target = { name: "real", start: async () => ({ kubeconfig, stop: async () => {} }) };
-  for (const story of [...killStories, ...longKillStories]) {
-    for (const family of castOf(story)) {
-      const onRound = ({ write, when }: KillPoint): void =>
-        console.log(`${family.type.kind}: ${story.name}: ${when} ${write}`);
-      reports.push(await killRounds({ target, family, story, pointsOf: everyPoint, onRound }));
-    }
-  }
-} finally {
-  await cluster.stop();
+const all = [...killStories, ...longKillStories].flatMap((story) => castOf(story).map((family) => ({ story, family })));
+const casts = all.filter(({ family }) => values.kind.length === 0 || values.kind.includes(family.type.kind));
+if (casts.length === 0) {
+  const kinds = new Set(all.map(({ family }) => family.type.kind));
+  console.error(`there is no story of ${values.kind.join(", ")}: ${[...kinds].join(", ")}`);
+  process.exit(2);
 }
+const tools = await buildClusterTools((line) => console.log(line));
+const waiting = [...casts];
+const reports: KillReport[] = [];
+
+async function playOnOnePlane(): Promise<void> {
+  const cluster = await startControlPlane(tools);
+  try {
+    const { kubeconfig } = cluster;
+    const target: Target = { name: "real", start: async () => ({ kubeconfig, stop: async () => {} }) };
+    for (let cast = waiting.shift(); cast; cast = waiting.shift()) {
+      const { story, family } = cast;
+      const title = `${family.type.kind}: ${story.name}`;
+      const startedAt = Date.now();
+      const onRound = ({ write, when }: KillPoint): void => console.log(`${title}: ${when} ${write}`);
+      const report = await killRounds({ target, family, story, pointsOf: everyPoint, onRound });
+      reports.push(report);
+      const seconds = Math.round((Date.now() - startedAt) / 1000);
+      console.log(`${title}: ${report.kills} kills in ${seconds} s, ${report.problems.length} problems`);
+    }
+  } finally {
+    await cluster.stop();
+  }
+}
+
+await Promise.all(Array.from({ length: Math.min(Number(values.planes), casts.length) }, playOnOnePlane));
 console.log(JSON.stringify(reports, null, 2));
-writeEvidence("kill-rotation", { stories: reports });
+const kills = reports.reduce((sum, report) => sum + report.kills, 0);
+console.log(`${kills} kills in ${reports.length} stories`);
+if (casts.length === all.length) writeEvidence("kill-rotation", { kills, stories: reports });
 process.exitCode = reports.some(({ problems, unreached }) => problems.length + unreached.length > 0) ? 1 : 0;
