@@ -1,4 +1,6 @@
-/** What `npm test` leaves out because it needs more than the checkout, each with the command that tests it. */
+import { longTests } from "./long-tests.ts";
+
+/** What `npm test` leaves out because it needs more than the checkout or much time, each with the command that tests it. */
 export interface MissingPart {
   readonly what: string;
   readonly command: string;
@@ -7,8 +9,12 @@ export interface MissingPart {
 export async function missingParts(): Promise<readonly MissingPart[]> {
   return [
     {
-      what: "The same conformance, operator, rotation, restart and BIND suites on a real control plane (needs Go 1.26; builds once, about 5 minutes).",
+      what: "The same conformance, operator, rotation, restart, BIND and Korifi suites on a real control plane (needs Go 1.26; builds once, about 5 minutes).",
       command: "npm run test:cluster",
+    },
+    {
+      what: `${longTests.length} files that take long: deaths at every write, and many resources at a time.`,
+      command: "npm run test:cluster -- --only long",
     },
   ];
 }

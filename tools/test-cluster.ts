@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { buildClusterTools, type ClusterTools } from "../test/cluster/build.ts";
 import { ClusterError } from "../test/cluster/cluster-error.ts";
 import { type ControlPlane, startControlPlane } from "../test/cluster/control-plane.ts";
+import { longTests } from "./long-tests.ts";
 
 /**
  * `npm run test:cluster`: builds a real control plane, starts it, runs against it the suites that need one, and takes
@@ -31,8 +32,8 @@ const suites: readonly Suite[] = [
   { name: "restart", files: ["test/restart/restart.test.ts"] },
   { name: "bind", files: globSync("test/bind-cluster/*.test.ts", { cwd: root }).sort() },
   { name: "korifi", files: ["test/korifi/korifi.test.ts", "test/korifi/upgrade.test.ts"] },
-  // On the embedded server, at all points: `npm test` takes some.
-  { name: "crash", files: globSync("test/reconcile/*-crash.test.ts", { cwd: root }).sort() },
+  // On the embedded server.
+  { name: "long", files: longTests },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
 ];
 

@@ -3,6 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { run } from "node:test";
 import { pathToFileURL } from "node:url";
+import { longTests } from "./long-tests.ts";
 import { missingParts } from "./missing-parts.ts";
 import { root } from "./run.ts";
 
@@ -23,14 +24,16 @@ const SLOWEST = 5;
 
 const patterns = process.argv.slice(2);
 const all = globSync(["src/**/*.test.ts", "test/**/*.test.ts", "tools/**/*.test.ts"], { cwd: root }).sort();
-const files = patterns.length === 0 ? all : all.filter((file) => patterns.some((pattern) => file.includes(pattern)));
+const files = all.filter((file) =>
+  patterns.length === 0 ? !longTests.includes(file) : patterns.some((pattern) => file.includes(pattern)),
+);
 if (files.length === 0) {
   console.error(`no test file matches ${patterns.join(" ")}`);
   process.exit(2);
 }
 
 /** More than there are cores on a small machine: processes that are tested are waited for more than they work. */
-const CONCURRENCY = 4;
+const CONCURRENCY = 5;
 /** How many processes the tests beside the code share. */
 const GROUPS = 4;
 

@@ -4,7 +4,7 @@ export interface DeathPoint {
   readonly when: "before" | "after";
 }
 
-/** `npm run test:cluster` has the time for all of them; `npm test` takes every so many. */
+/** `npm run test:cluster` has the time for all of them; `npm test`, where such a file is named to it, takes some. */
 export const DEATH_STRIDE = process.env.KEYTURN_TEST_CLUSTER === "yes" ? 1 : 3;
 
 /** Where a process is to die in a story of so many writes: on both sides of each; of those taken, by turns on one. */
