@@ -104,10 +104,11 @@ describe(`what keyturn manifests prints, on the ${target.name} server`, { concur
         ["delete", "servicebindings.account.btp.sap.crossplane.io"],
         ["create", "pods"],
         ["update", "configmaps"],
-        // Those of name servers are made and patched; nobody's are deleted, or written as a whole.
-        ["delete", "deployments.apps"],
+        // Those of name servers are made, patched, and deleted when another kind takes their place; none is written as a whole.
         ["update", "deployments.apps"],
-        ["create", "statefulsets.apps"],
+        ["update", "statefulsets.apps"],
+        ["create", "daemonsets.apps"],
+        ["delete", "daemonsets.apps"],
         ["get", "namespaces/default"],
         ["update", "leases/another", "--namespace", NAMESPACE],
         ["get", "leases/keyturn", "--namespace", "default"],
