@@ -49,6 +49,22 @@ const table: readonly (readonly [
   ["the period is another", wearing({ "bindy.firestoned.io/rotate-after": "9h" }), madeAt, /labels and annotations/],
 ];
 
+test("a key that is written again keeps the date that somebody has moved to the past, and no other", () => {
+  const rows: readonly (readonly [said: string, isSame: boolean, expected: string])[] = [
+    ["2026-05-01T10:00:00Z", true, "2026-05-01T10:00:00Z"],
+    ["2026-05-01T10:00:00Z", false, "2026-05-01T12:00:00Z"],
+    ["2026-05-01T12:30:00Z", true, "2026-05-01T12:00:00Z"],
+    ["soon", true, "2026-05-01T12:00:00Z"],
+  ];
+  for (const [said, isSame, expected] of rows) {
+    const { annotations } = wearFor(spec)(
+      { labels: {}, annotations: { [CREATED_AT]: said } },
+      { createdAt: madeAt, isSame },
+    );
+    assert.equal(annotations[CREATED_AT], expected, `${said} ${isSame}`);
+  }
+});
+
 for (const [reason, metadata, createdAt, lack] of table) {
   test(`what the published Secret says: ${reason}`, () => {
     const seen = seenDress(spec, { metadata, active, now });

@@ -12,13 +12,19 @@ import type { RndcKeySpec } from "./rndc-key-spec.ts";
  */
 export const wearFor =
   ({ labels, annotations, rotateAfter }: RndcKeySpec) =>
-  (worn: Worn, { createdAt }: { readonly createdAt: number }): Worn =>
+  (worn: Worn, { createdAt, isSame = false }: { readonly createdAt: number; readonly isSame?: boolean }): Worn =>
     keySecretMetadata({
-      createdAt,
+      // What somebody asked for by the date is not taken back when the same key is written again.
+      createdAt: isSame ? earlierOf(createdAt, worn.annotations[CREATED_AT]) : createdAt,
       rotateAfter,
       labels: { ...worn.labels, ...labels },
       annotations: { ...worn.annotations, ...annotations },
     });
+
+function earlierOf(createdAt: number, said: string | undefined): number {
+  const view = viewCreatedAt(said, createdAt, createdAt);
+  return view.kind === "moved" ? view.createdAt : createdAt;
+}
 
 export interface SeenDress {
   /** When the active key counts as made, where the Secret has a say in that. */

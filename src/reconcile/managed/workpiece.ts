@@ -45,8 +45,8 @@ export interface Outside {
 
 /** What a Secret has beside the credentials of its key. */
 interface SecretDress {
-  /** Labels and annotations, from those that others have put there. */
-  wear(worn: Worn, key: { readonly createdAt: number }): Worn;
+  /** Labels and annotations, from those that others have put there; `isSame`: on a Secret that holds the key already. */
+  wear(worn: Worn, key: { readonly createdAt: number; readonly isSame: boolean }): Worn;
   /** Values that are published beside the credentials, in base64; those of the credentials go before them. */
   readonly extraData: Redacted<Readonly<Record<string, string>>>;
   /** What the Secret of the active key should wear and does not, in words: it is written again. */

@@ -125,11 +125,15 @@ async function dataOf(piece: Workpiece, credentials: Credentials): Promise<Redac
 }
 
 /** By when the key was made, as far as is known. */
-function dressOf({ options, keys, state }: Workpiece, keyId: string): Publication["dress"] {
+function dressOf(
+  { options, keys, state }: Workpiece,
+  keyId: string,
+  over: PublishedSecret | undefined,
+): Publication["dress"] {
   const { dress } = options.outside;
   const known = state.active?.id === keyId ? state.active.createdAt : keys.get(keyId)?.createdAt;
   const createdAt = known ?? state.pending?.since ?? options.clock.now();
-  return dress && ((worn) => dress.wear(worn, { createdAt }));
+  return dress && ((worn) => dress.wear(worn, { createdAt, isSame: over?.keyId === keyId }));
 }
 
 async function describeInstance({ options }: Workpiece): Promise<DescribedInstance> {
@@ -160,7 +164,7 @@ async function writeSecret(
   const owner = piece.ownerReference;
   const address = { namespace, name };
   const layout = layoutName(spec.secret.layout);
-  const dress = dressOf(piece, keyId);
+  const dress = dressOf(piece, keyId, over);
   const publication = { address, owner, keyId, sequence, publishedAt, layout, data, dress, over };
   piece.secret = await publisher.write(publication, signal);
   // The old key was in the Secret until now, however long the write took.
