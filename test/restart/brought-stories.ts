@@ -13,6 +13,19 @@ import { Shop } from "./shop.ts";
 
 const GRADUALLY = { strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } };
 
+/** A Secret and then the template that uses it: somebody else's rollout, which does not move on. */
+async function changedWhilePaused(stage: RestartStage, shop: Shop): Promise<void> {
+  await pause(shop, true);
+  await stage.calm();
+  await shop.secret("db", { password: "two" });
+  await edit(shop, "1");
+  await stage.until("it to be waited for", async () => (await shop.state("web"))?.left !== undefined);
+}
+
+async function pause(shop: Shop, paused: boolean): Promise<void> {
+  await shop.merge(kindOf("Deployment")?.type ?? assert.fail(), "web", { spec: { paused } });
+}
+
 /** Somebody else changes the pod template, which rolls it. */
 async function edit(shop: Shop, mark: string | null, kind = "Deployment", name = "web"): Promise<void> {
   const type = kindOf(kind)?.type ?? assert.fail(kind);
@@ -72,16 +85,10 @@ export const broughtStories: readonly Story<ClockedStage>[] = [
   story("a pod template that is taken back before it is rolled out brings nothing", async (stage) => {
     const shop = new Shop(stage);
     const before = await known(stage, shop);
-    // Nothing moves while it is paused.
-    const type = kindOf("Deployment")?.type ?? assert.fail();
-    await shop.merge(type, "web", { spec: { paused: true } });
-    await stage.calm();
-    await shop.secret("db", { password: "two" });
-    await edit(shop, "1");
-    await stage.until("it to be waited for", async () => (await shop.state("web"))?.left !== undefined);
+    await changedWhilePaused(stage, shop);
     assert.equal((await sourceOf(shop)).brought, undefined);
     await edit(shop, null);
-    await shop.merge(type, "web", { spec: { paused: false } });
+    await pause(shop, false);
     await stage.until("it to be restarted", async () => (await shop.digests("web")) !== undefined);
     await moved(stage, shop, before);
     assert.equal((await shop.events("Restarted")).length, 1);
@@ -89,15 +96,10 @@ export const broughtStories: readonly Story<ClockedStage>[] = [
   story("an operator that comes later knows of it", async (stage) => {
     const shop = new Shop(stage);
     const before = await known(stage, shop);
-    const type = kindOf("Deployment")?.type ?? assert.fail();
-    await shop.merge(type, "web", { spec: { paused: true } });
-    await stage.calm();
-    await shop.secret("db", { password: "two" });
-    await edit(shop, "1");
-    await stage.until("it to be waited for", async () => (await shop.state("web"))?.left !== undefined);
+    await changedWhilePaused(stage, shop);
     await stage.restartOperator();
     await stage.calm();
-    await shop.merge(type, "web", { spec: { paused: false } });
+    await pause(shop, false);
     await moved(stage, shop, before);
     await stage.until("it to be known", async () => (await sourceOf(shop)).brought === true);
     await stage.calm();

@@ -1,3 +1,4 @@
+import { after, settled } from "../story-steps.ts";
 import type { ToldStory } from "../told-repertoire.ts";
 import type { AppAct } from "./acts.ts";
 import type { AppDriver } from "./app-driver.ts";
@@ -8,29 +9,6 @@ export interface AppStory extends ToldStory<AppDriver> {
   /** How often a Secret is written in all, where nobody interferes: as often everywhere, or by where credentials come from. */
   readonly writes?: number | Readonly<Record<Origin, number>>;
 }
-
-type Step = (driver: AppDriver) => Promise<void>;
-
-const MINUTE_MS = 60_000;
-
-/** Everything is there, and made. */
-const settled: Step = async (driver) => {
-  await driver.world.populate();
-  await driver.settle();
-  driver.world.clock.advance(MINUTE_MS);
-};
-
-/** These have happened one after the other, and each has come to rest. */
-const after =
-  (...acts: readonly AppAct[]): Step =>
-  async (driver) => {
-    await settled(driver);
-    for (const act of acts) {
-      await driver.person(act);
-      await driver.settle();
-      driver.world.clock.advance(MINUTE_MS);
-    }
-  };
 
 /** A binding's Secret for the application and one for a key, VCAP_SERVICES, and what a service makes of another Secret. */
 const CHANGED = { own: 3, followed: 4, legacy: 3 } as const;

@@ -90,6 +90,7 @@ const removingFirst: Tampering = {
     replace: async (type, object, options) => {
       if (isStatusOfBinding(type, options)) {
         const [was] = boundOf(await kube.get(type, object.metadata)).mounts;
+        // What is written is an object, whatever the caller calls it.
         const [is] = boundOf(object as unknown as KubeObject).mounts;
         if (was !== undefined && was !== is) await kube.delete(secretType, refOf(was));
       }
@@ -325,6 +326,7 @@ export const DERIVING: readonly Mutant[] = (
           ...kube,
           replace: (type, object, options) => {
             if (!isStatusOfBinding(type, options)) return kube.replace(type, object, options);
+            // A status is written of an object that has one.
             const { status } = object as unknown as { readonly status: Readonly<Record<string, unknown>> };
             const { mountSecretRef: _mount, envSecretRef: _env, ...former } = status;
             return kube.replace(type, { ...object, status: former }, options);

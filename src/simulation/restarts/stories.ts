@@ -1,3 +1,4 @@
+import { after, settled } from "../story-steps.ts";
 import type { ToldStory } from "../told-repertoire.ts";
 import type { RestartAct } from "./acts.ts";
 import { RestartDriver } from "./restart-driver.ts";
@@ -14,27 +15,6 @@ export interface RestartStory extends ToldStory<RestartDriver> {
 }
 
 type Step = (driver: RestartDriver) => Promise<void>;
-
-const MINUTE_MS = 60_000;
-
-/** Everything is there, and known. */
-const settled: Step = async (driver) => {
-  await driver.world.populate();
-  await driver.settle();
-  driver.world.clock.advance(MINUTE_MS);
-};
-
-/** These have happened one after the other, and each has come to rest. */
-const after =
-  (...acts: readonly RestartAct[]): Step =>
-  async (driver) => {
-    await settled(driver);
-    for (const act of acts) {
-      await driver.person(act);
-      await driver.settle();
-      driver.world.clock.advance(MINUTE_MS);
-    }
-  };
 
 const isStopped =
   (wanted: boolean) =>
