@@ -8,8 +8,11 @@ import { brisk, Stage } from "./stage.ts";
 import { StoryBinding } from "./story-binding.ts";
 import { type KillPoint, WriteGate } from "./write-gate.ts";
 
-/** How long a kill may hold up a story, with all the others that come on top. */
-const PATIENCE_MS = 90_000;
+/**
+ * How long a kill may hold up a story. The rounds that come on top kill the same operator every few seconds, which on a busy
+ * machine leaves it no time to get anything done: a story ends once all of them are over.
+ */
+const PATIENCE_MS = 900_000;
 
 /** A stage on which the operator is killed, and a new one takes over, at a chosen write of a chosen binding of a family. */
 export class KillStage {
