@@ -2,7 +2,7 @@ import { illnessEnds, overlapOf } from "./dates.ts";
 import { intendNext, requestOf } from "./intend.ts";
 import type { Decision, KnownKey, Observation, Pending, Reason, RetiredKey, SeenKey, Situation } from "./model.ts";
 import { lookAgain } from "./next-look.ts";
-import { seenKeys } from "./seen-keys.ts";
+import { isAlive, seenKeys } from "./seen-keys.ts";
 
 /** How long to wait for clocks to agree before looking at them again. */
 const CLOCK_CHECK_MS = 60_000;
@@ -27,7 +27,7 @@ export function decidePending(situation: Situation): Decision {
   if (hint !== undefined) return { kind: "observe", id: hint };
   const winner = chooseWinner(situation, own);
   if (winner) return withWinner(situation, pending, winner);
-  const lost = lostSecret(situation);
+  const lost = lostSecret(situation, own);
   if (lost) return lost;
   const failed = own.find((key) => key.state === "failed");
   if (failed) return removeFailed(situation, failed.id);
@@ -70,16 +70,33 @@ function hintsOf({ state, observation }: Situation): readonly string[] {
 
 /**
  * The Secret holds no key, and the next one is not there yet: whoever starts meanwhile is given the one that is still
- * active, unless nobody may use that any more. It is published only on a look outside, and not waited for.
+ * active, unless nobody may use that any more, or it is not the newest. It is published only on a look outside, and not
+ * waited for.
  */
-function lostSecret({ state, observation, policy }: Situation): Decision | undefined {
+function lostSecret(situation: Situation, own: readonly SeenKey[]): Decision | undefined {
+  const { state, observation, policy } = situation;
   const { active, retired } = state;
   if (!policy.publishes || !active || !observation.secret || observation.secret.keyId !== undefined) return undefined;
   const isCompromised = retired.some(({ id, cause }) => id === active.id && cause === "compromised");
   if (isCompromised || observation.unreadable === active.id) return undefined;
   if (!observation.outside) return { kind: "look" };
   const isThere = seenKeys(observation).some(({ id, state: seen }) => id === active.id && seen === "ready");
-  return isThere ? { kind: "republish", id: active.id } : undefined;
+  return isThere && !isOutdated(situation, own) ? { kind: "republish", id: active.id } : undefined;
+}
+
+/**
+ * Whether a later key than the active one was active before the Secret was lost: one that a status from the past has found,
+ * as its intent or given up since. One that was only made or published under an intent was not: until that is committed,
+ * the key before it is the one that counts.
+ */
+function isOutdated(situation: Situation, own: readonly SeenKey[]): boolean {
+  const { state, observation } = situation;
+  const isUnneeded = (id: string): boolean =>
+    state.retired.some((key) => key.id === id && (key.cause === "abandoned" || key.cause === "duplicate"));
+  const isLater = ({ id, sequence = 0 }: SeenKey): boolean =>
+    id !== state.active?.id && sequence > (state.active?.sequence ?? 0) && !isUnneeded(id);
+  const others = seenKeys(observation).filter((key) => isAlive(key) && !own.includes(key));
+  return others.some(isLater) || own.some(({ id }) => isFound(situation, id));
 }
 
 /** The key that is known already wins, then the oldest. */

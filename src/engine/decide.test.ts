@@ -89,6 +89,58 @@ test("a compromised key is not published again, however long the next one takes"
   assert.ok(!world.log.includes("republish"));
 });
 
+test("a status from the past that finds a later key does not publish an earlier one while that cannot be had", () => {
+  for (const becomes of ["creating", "deleting"] as const) {
+    const world = settledWorld();
+    const past = world.state;
+    world.now += 12 * DAY_MS;
+    world.settle();
+    world.state = past;
+    world.secret = undefined;
+    world.now += HOUR_MS;
+    const newest = world.outside.get("id-2");
+    assert.ok(newest);
+    world.outside.set("id-2", { ...newest, state: "creating" });
+    world.createsAs = "creating";
+    world.log.length = 0;
+    world.settle();
+    world.outside.set("id-2", { ...newest, state: becomes });
+    world.settle();
+    const holds = world.log.includes("republish");
+    // One that is being deleted is nobody's any more.
+    assert.equal(holds, becomes === "deleting", becomes);
+  }
+});
+
+test("a key that was given up before anybody had it is no later one: the active key comes back", () => {
+  const world = withoutSecret(false);
+  world.secret = undefined;
+  const { pending } = world.state;
+  assert.ok(pending);
+  const made = world.outside.get("id-2");
+  assert.ok(made);
+  const abandoned: RetiredKey = {
+    id: "id-2",
+    name: made.name,
+    createdAt: world.now,
+    retiredAt: world.now,
+    replacedAt: undefined,
+    overlapMs: 0,
+    deletionAt: world.now,
+    cause: "abandoned",
+  };
+  world.state = {
+    ...world.state,
+    sequence: 3,
+    retired: [...world.state.retired, abandoned],
+    pending: { ...pending, sequence: 3, name: "key-3", id: undefined },
+  };
+  world.outside.set("id-2", { ...made, state: "ready" });
+  world.log.length = 0;
+  world.settle();
+  assert.ok(world.log.includes("republish"), world.log.join());
+});
+
 test("a static key is never due", () => {
   const world = settledWorld();
   world.policy = { ...world.policy, frequencyMs: Infinity, ttlMs: undefined };

@@ -4,7 +4,7 @@ import { isFree, isHeld, nextDeletion } from "./hold.ts";
 import { foundKeys, intend, intendNext, nextPending, requestOf } from "./intend.ts";
 import type { Decision, Pending, Policy, Reason, RetiredKey, SeenKey, Situation, State, WaitReason } from "./model.ts";
 import { lookAgain } from "./next-look.ts";
-import { isKnownGone, isSeen, seenKeys } from "./seen-keys.ts";
+import { isAlive, isKnownGone, isSeen, seenKeys } from "./seen-keys.ts";
 
 /**
  * The rotation engine: from a policy, what the resource says and what was seen, to the one next step. A chain of named
@@ -127,8 +127,6 @@ const unknownKeys: Check = (situation) => {
   if (keys.length > 0 && situation.surroundings.isSkewed) return untilClocksAgree(situation);
   return keys.length > 0 ? { kind: "retire", keys } : undefined;
 };
-
-const isAlive = (key: SeenKey): boolean => key.state === "ready" || key.state === "creating";
 
 /** The keys with our marks that are neither retired already nor the one with this id. */
 function unknownTo({ state }: Situation, keys: readonly SeenKey[], id: string): readonly SeenKey[] {

@@ -6,6 +6,9 @@ export function seenKeys({ outside = [], observed }: Observation): readonly Seen
   return [...outside, ...asked.filter((key) => !outside.some((one) => one.id === key.id))];
 }
 
+/** It can be used, or will be. */
+export const isAlive = ({ state }: SeenKey): boolean => state === "ready" || state === "creating";
+
 export const isSeen = (observation: Observation, id: string): boolean =>
   seenKeys(observation).some((key) => key.id === id);
 

@@ -5,6 +5,8 @@ export interface Books {
   /** What a Secret was last written with, by its address. */
   readonly written: Map<string, { readonly data: string; readonly keyId: string }>;
   readonly publications: Set<string>;
+  /** Those that an external-name has meant. */
+  readonly activated: Set<string>;
   /** When it was made what was published, by the key: a child may come to stand for another one later. */
   readonly madeAt: Map<string, number>;
   readonly replacedAt: Map<string, number>;
@@ -47,6 +49,7 @@ export const NO_BOOKS: Books = {
   lastPublished: new Map(),
   written: new Map(),
   publications: new Set(),
+  activated: new Set(),
   madeAt: new Map(),
   replacedAt: new Map(),
   overlaps: new Map(),

@@ -279,9 +279,13 @@ export class Judge {
     }
   }
 
-  /** A key that was replaced does not come back while its successor lives. */
+  /**
+   * A key that was replaced does not come back while its successor lives. One whose successor was published and not yet
+   * activated is not replaced: until then it is the one that counts.
+   */
   #notOlder({ live }: Truth, last: string, keyId: string): void {
     const [old, fresh] = [live.get(last), live.get(keyId)];
+    if (!this.#books.activated.has(last)) return;
     if (!old?.credentialsWork || !fresh || fresh.sequence >= old.sequence) return;
     this.accuse(`S1 an older key was published again: ${keyId} over ${last}`);
   }
@@ -299,6 +303,7 @@ export class Judge {
         this.accuse(`S2 a key that works was taken for gone: ${id}`);
     }
     const { externalName } = subject?.state ?? {};
+    if (externalName !== undefined) this.#books.activated.add(externalName);
     // Without a Secret, activation counts as publication.
     if (subject?.policy?.publishes === false && externalName !== undefined && externalName !== old?.externalName)
       this.#noteKey(this.#bench.truth(), { owner: name, keyId: externalName, isExcused: false });

@@ -175,6 +175,12 @@ export const atLeast =
       : undefined;
   };
 
+/** How long something has lasted is told by a clock: one that jumps may put off what comes of it. */
+export const unlessItsClockJumped =
+  (expects: (driver: Driver) => string | undefined) =>
+  (driver: Driver): string | undefined =>
+    driver.disturbances.some(({ what }) => what.kind === "jump") ? undefined : expects(driver);
+
 export const exactly =
   (wanted: number) =>
   (driver: Driver): string | undefined => {

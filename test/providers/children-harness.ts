@@ -61,6 +61,7 @@ export async function startChildren(): Promise<ProviderHarness> {
       },
     },
     plan,
+    isOwnerStill: async () => true,
     owner,
     pageSize: 10,
   });

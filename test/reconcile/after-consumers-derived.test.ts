@@ -76,6 +76,16 @@ describe("who uses a Secret that was made from the one that is rotated", () => {
     assert.deepEqual(story.world.told(), ["ConsumersBehind"]);
   });
 
+  test("so do those whose Secret was made when the key was published elsewhere", async () => {
+    const story = await rotated(async (world) => {
+      world.optIn(WEB);
+      await derive(world, { from: `former@${await keyNow(world)}` });
+      await podOfWeb(world);
+    });
+    await dateCome(story);
+    assert.equal(await heldFor(story), `${WEB} (${STALE})`);
+  });
+
   test("however new their pods are, and whether they have opted in or not", async () => {
     const story = await rotated(derive);
     const { world } = story;

@@ -557,4 +557,28 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
       disturbances: at(81, { kind: "stale", unseen: "changeType" }),
     },
   ],
+  [
+    "a status from the past whose newest key cannot be had does not give an older one out",
+    { family: "btp", story: "recreate", climate: "lagging", seed: 821134854 },
+  ],
+  [
+    "a parent whose status is from the past waits for the newest child, and does not copy an older one",
+    { family: "rotating", story: "restoreWithout", climate: "calm", seed: 821181271 },
+  ],
+  [
+    "the same for a Secret that was moved",
+    { family: "rotating-consumers", story: "heldMove", climate: "calm", seed: 821185341 },
+  ],
+  [
+    "until a key is activated, the one before it counts, and comes back where the Secret is lost",
+    { family: "cloudfoundry", story: "change", climate: "lagging", seed: 821162233 },
+  ],
+  [
+    "who has slept through a resource's being made anew takes no child from it",
+    { family: "generic", story: "changeInstance", climate: "calm", seed: 821111746 },
+  ],
+  [
+    "a Secret that was made of a key when that was published elsewhere holds it all the same",
+    { family: "btp-consumers", story: "derivedLate", climate: "calm", seed: 821147215 },
+  ],
 ];

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Redacted } from "../../base/redacted.ts";
 import { embeddedCluster } from "../../embedded/embedded-cluster.fixture.ts";
+import { Conflict } from "../../kube/errors.ts";
 import { createFaultyTransport, type Fault } from "../../kube/faulty-transport.ts";
 import { createKubeClient } from "../../kube/kube-client.ts";
 import { apiVersionOf, type KubeObject, type OwnerReference, type ResourceType } from "../../kube/objects.ts";
@@ -42,6 +43,8 @@ interface Stage {
   readonly connection: Connection;
   readonly marks: Marks;
   fault: ((path: string, method: string) => Fault | undefined) | undefined;
+  /** What the parent itself says. */
+  isOwner: boolean;
 }
 
 async function staged(context: TestContext, changes: Partial<ChildPlan> = {}): Promise<Stage> {
@@ -63,7 +66,7 @@ async function staged(context: TestContext, changes: Partial<ChildPlan> = {}): P
     blockOwnerDeletion: true,
   };
   const marks: Marks = { clusterId: "c-1", ownerUid: uid, ownerKind: "Parent", ownerName: "orders", sequence: 1 };
-  const stage: { fault: Stage["fault"] } = { fault: undefined };
+  const stage: Pick<Stage, "fault" | "isOwner"> = { fault: undefined, isOwner: true };
   const faulty = createFaultyTransport({
     inner: transport,
     clock,
@@ -74,6 +77,7 @@ async function staged(context: TestContext, changes: Partial<ChildPlan> = {}): P
     kube: through,
     plan: { ...plan, ...changes },
     owner,
+    isOwnerStill: async () => stage.isOwner,
     isEdited: ({ data }) => (data as { readonly edited?: string } | undefined)?.edited !== undefined,
   });
   return Object.assign(stage, { kube, parent, owner, connection, marks });
@@ -214,6 +218,18 @@ test("children that name an earlier UID of the parent, or no owner, are made its
     assert.deepEqual(seen?.marks, marks);
     assert.deepEqual((await childOf(stage)).metadata.ownerReferences, [others, owner]);
   }
+});
+
+test("who has slept through the parent's being made anew takes no child from it", async (context) => {
+  const stage = await staged(context);
+  await made(stage);
+  const labels = { "keyturn.dev/parent-uid": "later" };
+  const ownerReferences = [{ ...stage.owner, uid: "later" }];
+  await stage.kube.patch(things, { name: "child" }, { type: "merge", body: { metadata: { labels, ownerReferences } } });
+  stage.isOwner = false;
+  const filter = { clusterId: "c-1", owner: { uid: stage.owner.uid, kind: "Parent", name: "orders" } };
+  await assert.rejects(stage.connection.listMarked(filter, signal), Conflict);
+  assert.deepEqual((await childOf(stage)).metadata.ownerReferences, ownerReferences);
 });
 
 test("a child that is as it should be is not written to for being listed", async (context) => {

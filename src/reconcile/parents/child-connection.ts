@@ -34,6 +34,8 @@ export interface ChildConnectionOptions {
   readonly plan: ChildPlan;
   /** The parent, as its children name it. */
   readonly owner: OwnerReference;
+  /** Whether the parent is still that one: asked, live, before a child is taken over from another. */
+  readonly isOwnerStill: (signal: AbortSignal) => Promise<boolean>;
   /** Names by UID, as far as they are known: saves a list. */
   readonly names?: Iterable<readonly [uid: string, name: string]>;
   /** Whether somebody has changed the data of a Secret by hand: its own controller puts that right. */
@@ -236,12 +238,14 @@ class ChildConnection implements Connection {
 
   /**
    * A child of ours that names an earlier UID of the parent, or none, is about to be collected as garbage, or would stay
-   * behind: it is made ours again. Undefined when it is gone meanwhile.
+   * behind: it is made ours again. Undefined when it is gone meanwhile. Which of two UIDs is the earlier one only the parent
+   * itself can tell: whoever has slept through its being made anew would give the child to one that is gone.
    */
   async #keep(child: KubeObject, marks: Marks, signal: AbortSignal): Promise<KubeObject | undefined> {
     const { metadata } = child;
     const isKept = marks.ownerUid === this.#owner.uid && isOwnedBy(metadata, this.#owner);
     if (isKept || metadata.deletionTimestamp !== undefined || hasOtherController(metadata, this.#owner)) return child;
+    if (!(await this.#options.isOwnerStill(signal))) throw new Conflict(`${this.#owner.name} has been made anew`);
     return this.#writeMarks(child, { ...marks, ownerUid: this.#owner.uid }, signal);
   }
 

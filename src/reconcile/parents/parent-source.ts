@@ -1,5 +1,6 @@
 import { Redacted } from "../../base/redacted.ts";
 import { sortedJson } from "../../base/sorted-json.ts";
+import { ifFound } from "../../kube/if-found.ts";
 import { apiVersionOf, type KubeObject, type ObjectRef, type OwnerReference } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Connection } from "../../providers/contract.ts";
@@ -78,10 +79,19 @@ export class ParentSource {
       kube,
       plan,
       owner: ownerReferenceOf(kind, object),
+      isOwnerStill: (signal) => this.#isStill(object, signal),
       names: knownNames(kind, object),
       isEdited: (secret) => isEdited(secret, this.#options.fingerprinter),
       onRead: (read) => this.#remember(object, read),
     });
+  }
+
+  /** With the operator's own rights: what is asked is not about children. */
+  async #isStill({ metadata }: KubeObject, signal: AbortSignal): Promise<boolean> {
+    const { namespace, name, uid } = metadata;
+    const ref = { name, ...(namespace !== undefined && { namespace }) };
+    const parent = await ifFound(this.#options.kube.get(this.#family.kind.type, ref, { metadataOnly: true, signal }));
+    return parent?.metadata.uid === uid;
   }
 
   /** Of the active child's Secret; undefined while nothing may be copied from it. */

@@ -86,7 +86,7 @@ export class ConsumersBehind implements Consumers {
     const view = this.#view();
     const found = new Map<string, Map<string, Counted>>(keys.map(({ id }) => [id, new Map()]));
     // Pods are listed last: what starts after that starts with what the Secrets held when they were read, or later.
-    const holders = [...(await this.#published(secrets, signal)), ...(await this.#made(secrets, signal))];
+    const holders = [...(await this.#published(secrets, signal)), ...(await this.#made({ secrets, keys }, signal))];
     for (const [namespace, all] of Map.groupBy(holders, (holder) => holder.namespace)) {
       const users = await this.#pods.usersIn(namespace, signal);
       for (const holder of all)
@@ -106,14 +106,15 @@ export class ConsumersBehind implements Consumers {
     return holders;
   }
 
-  /** Those that were made from these. */
-  async #made(secrets: readonly SecretAddress[], signal: AbortSignal): Promise<readonly Holder[]> {
+  /** Those that were made from these, and those that say that they are made of one of the keys: it was elsewhere then. */
+  async #made({ secrets, keys }: ConsumersQuestion, signal: AbortSignal): Promise<readonly Holder[]> {
     const holders: Holder[] = [];
+    const ids = new Set(keys.map(({ id }) => id));
     for (const [namespace, addresses] of Map.groupBy(secrets, (address) => address.namespace)) {
       const names = new Set(addresses.map(({ name }) => name));
       for (const { name: derived, origins, secret } of await this.#derived.derivedIn(namespace, signal)) {
         for (const [origin, keyId] of origins) {
-          if (!names.has(origin)) continue;
+          if (!names.has(origin) && !(keyId !== undefined && ids.has(keyId))) continue;
           holders.push({ namespace, secret: { ...secret, content: { ...secret.content, keyId } }, derived });
         }
       }

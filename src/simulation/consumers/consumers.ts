@@ -1,4 +1,5 @@
 import { parseInstant } from "../../base/instant.ts";
+import { readDerivedFrom } from "../../korifi/derived-from.ts";
 import { apiVersionOf, type KubeObject, type OwnerReference, type ResourceType } from "../../kube/objects.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { deploymentType, podType, replicaSetType } from "../../restart/workload-kinds.ts";
@@ -169,14 +170,24 @@ function waitedFor(world: World): readonly KubeObject[] {
   });
 }
 
-/** Those of them that run on this key. A Secret that was left and is gone tells nobody that it was there. */
+/**
+ * Those of them that run on this key. A Secret that was left and is gone tells nobody that it was there; nor does one that
+ * was made from it, unless it says that it is made of this very key.
+ */
 export const usersOf = (world: World, keyId: string): readonly string[] =>
   waitedFor(world)
-    .filter(({ metadata }) => metadata.labels?.[RUNS_ON] === keyId && isKnown(world, metadata.labels[USES] ?? ""))
+    .filter(
+      ({ metadata }) => metadata.labels?.[RUNS_ON] === keyId && isKnown(world, metadata.labels[USES] ?? "", keyId),
+    )
     .map(({ metadata }) => metadata.name);
 
-const isKnown = (world: World, secretName: string): boolean =>
-  secretName === targetIn(world) || world.storedSecret(`${SECRET.namespace}/${secretName}`) !== undefined;
+function isKnown(world: World, secretName: string, keyId: string): boolean {
+  if (secretName === targetIn(world)) return true;
+  const secret = world.storedSecret(`${SECRET.namespace}/${secretName}`);
+  if (secretName !== DERIVED_SECRET) return secret !== undefined;
+  const origins = readDerivedFrom(secret?.metadata.annotations?.[DERIVED_FROM] ?? "");
+  return Array.from(origins).some(([origin, of]) => of === keyId || isKnown(world, origin, keyId));
+}
 
 /** Where the resource publishes its keys now. */
 const targetIn = (world: World): string => world.truth().subjects.get(RESOURCE)?.spec?.secret?.name ?? SECRET.name;

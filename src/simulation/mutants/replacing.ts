@@ -1,9 +1,9 @@
 import { isUnused } from "../../engine/dates.ts";
 import { decide } from "../../engine/decide.ts";
-import type { Decision, SeenKey, Situation } from "../../engine/model.ts";
+import type { SeenKey, Situation } from "../../engine/model.ts";
 import { DAY_MS } from "../scene.ts";
 import { actOf, atFirstCreate, faultOf, kindOf, type Mutant, publishedMeanwhile } from "./mutant.ts";
-import { deciding, isOfPending, publishing, reading, seeing, surrounded } from "./tampering.ts";
+import { deciding, instead, isOfPending, publishing, reading, seeing, surrounded } from "./tampering.ts";
 
 /** The engine on keys that seem to be otherwise than they are. */
 const seeingKeys = (mutate: (key: SeenKey, situation: Situation) => readonly SeenKey[]): Mutant["tampering"] =>
@@ -11,10 +11,6 @@ const seeingKeys = (mutate: (key: SeenKey, situation: Situation) => readonly See
     const outside = situation.observation.outside?.flatMap((key) => mutate(key, situation));
     return seeing(situation, { outside });
   });
-
-/** What the engine decides, turned into something else. */
-const instead = (mutate: (decision: Decision, situation: Situation) => Decision): Mutant["tampering"] =>
-  deciding((situation) => mutate(decide(situation), situation));
 
 /** Rules about making a key and replacing another one by it. */
 export const REPLACING: readonly Mutant[] = [

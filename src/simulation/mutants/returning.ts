@@ -1,6 +1,7 @@
 import { decide } from "../../engine/decide.ts";
-import type { Mutant } from "./mutant.ts";
-import { connecting, deciding, seeing } from "./tampering.ts";
+import { seenKeys } from "../../engine/seen-keys.ts";
+import { faultOf, type Mutant } from "./mutant.ts";
+import { connecting, deciding, instead, seeing } from "./tampering.ts";
 
 /** Rules about what comes back: a status from the past, former lives, keys of others. */
 export const RETURNING: readonly Mutant[] = [
@@ -26,6 +27,20 @@ export const RETURNING: readonly Mutant[] = [
       return seeing(situation, { outside: observation.outside?.filter((key) => (key.sequence ?? 0) <= last) });
     }),
     stories: ["restoreLong"],
+  },
+  {
+    rule: "outdatedActive",
+    name: "where the Secret is lost, the active key is given out, whatever is later",
+    tampering: instead((decision, { state, observation }) => {
+      const { active } = state;
+      const isLost = observation.secret !== undefined && observation.secret.keyId === undefined;
+      const isThere = seenKeys(observation).some(({ id, state: seen }) => id === active?.id && seen === "ready");
+      if (!active || !state.pending || !isLost || !observation.outside || !isThere) return decision;
+      const isInstead = decision.kind === "create" || decision.kind === "wait" || decision.kind === "intend";
+      return isInstead ? { kind: "republish", id: active.id } : decision;
+    }),
+    stories: ["restoreWithout", "recreate"],
+    focus: faultOf("withheld"),
   },
   {
     rule: "pastUid",

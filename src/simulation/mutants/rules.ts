@@ -95,6 +95,7 @@ export const RULES = {
     "P33",
     "Before the active key is published again, a look outside tells whether it still is the newest.",
   ),
+  outdatedActive: rule("P28", "An active key from the past is not given out while the newest one cannot be had."),
   windows: rule("P22", "A rotation that is due waits for its window."),
   copyWell: rule("P44", "Only what a child publishes that is Ready, Synced and not being deleted is copied."),
   copyKeyId: rule("P44", "It is copied only while the Secret holds the key that the child says it has."),

@@ -17,6 +17,10 @@ export const deciding = (mutate: (situation: Situation) => Decision): Tampering 
   options: (options) => ({ ...options, decide: mutate satisfies Decide }),
 });
 
+/** What the engine decides, turned into something else. */
+export const instead = (mutate: (decision: Decision, situation: Situation) => Decision): Tampering =>
+  deciding((situation) => mutate(decide(situation), situation));
+
 /** The decision on another view of the same situation. */
 export const seeing = (situation: Situation, observation: Partial<Situation["observation"]>): Decision =>
   decide({ ...situation, observation: { ...situation.observation, ...observation } });
