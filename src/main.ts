@@ -8,7 +8,6 @@ import { getHeapStatistics } from "node:v8";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { Input, Output, World } from "./cli/command.ts";
-import { commands } from "./cli/commands.ts";
 import { run } from "./cli/run.ts";
 import type { Heap } from "./runtime/idle-heap.ts";
 
@@ -76,7 +75,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // Nor is a log that nobody reads any more a reason to leave keys unturned.
 process.stderr.on("error", () => {});
 
-const code = await run(commands, process.argv.slice(2), world);
+const words = process.argv.slice(2);
+/** An operator lives for months: of all commands it loads its own. */
+const commands =
+  words[0] === "operator"
+    ? [(await import("./cli/operator-command.ts")).operatorCommand]
+    : (await import("./cli/commands.ts")).commands;
+const code = await run(commands, words, world);
 // What was written is out, or the handler above has said why not.
 await new Promise((resolve) => process.stdout.write("", resolve));
 // Not exitCode: a socket that somebody forgot must not keep the process.

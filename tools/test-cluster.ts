@@ -4,7 +4,7 @@ import path from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
-import { buildClusterTools, type ClusterTools } from "../test/cluster/build.ts";
+import { buildClusterTools, buildHelm, type ClusterTools } from "../test/cluster/build.ts";
 import { ClusterError } from "../test/cluster/cluster-error.ts";
 import { type ControlPlane, startControlPlane } from "../test/cluster/control-plane.ts";
 import { longTests } from "./long-tests.ts";
@@ -26,6 +26,7 @@ const suites: readonly Suite[] = [
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
   { name: "install", files: ["test/install/manifests.test.ts"] },
+  { name: "chart", files: ["test/install/chart.test.ts"] },
   { name: "examples", files: ["test/examples/examples.test.ts"] },
   { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },
   { name: "rotation", files: rotationStories },
@@ -75,7 +76,7 @@ type Arguments = ReturnType<typeof readArguments>;
 async function main(args: Arguments): Promise<number> {
   const stopRequested = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopRequested.abort());
-  const tools = await buildClusterTools((line) => console.log(line), stopRequested.signal).catch((error: unknown) => {
+  const tools = await buildTools(stopRequested.signal).catch((error: unknown) => {
     if (!stopRequested.signal.aborted) throw error;
     return undefined;
   });
@@ -98,11 +99,20 @@ async function main(args: Arguments): Promise<number> {
   }
 }
 
-function environmentFor(cluster: ControlPlane, tools: ClusterTools): Readonly<Record<string, string>> {
+async function buildTools(signal: AbortSignal): Promise<ClusterTools & { readonly helm: string }> {
+  const report = (line: string): void => console.log(line);
+  return { ...(await buildClusterTools(report, signal)), helm: await buildHelm(report, signal) };
+}
+
+function environmentFor(
+  cluster: ControlPlane,
+  tools: ClusterTools & { readonly helm: string },
+): Readonly<Record<string, string>> {
   return {
     KEYTURN_TEST_CLUSTER: "yes",
     KEYTURN_CONFORMANCE_KUBECONFIG: cluster.kubeconfig,
     KEYTURN_CONFORMANCE_KUBECTL: tools.kubectl,
+    KEYTURN_HELM: tools.helm,
   };
 }
 

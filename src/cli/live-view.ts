@@ -6,7 +6,7 @@ import { markedSecret } from "../publish/secret-publisher.ts";
 import { RING_LABEL } from "../reconcile/bind/rndc-key-ring-store.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../reconcile/managed-kinds.ts";
-import { RESTART } from "../reconcile/restart/restart-controller.ts";
+import { RESTART } from "../reconcile/restart/restart-name.ts";
 import { controllerOf } from "../reconcile/restart/restart-sources.ts";
 import type { Output } from "./command.ts";
 import { clockTime, type KeyView, keyViewOf, tellKeys } from "./live-view-keys.ts";

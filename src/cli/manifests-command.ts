@@ -4,7 +4,8 @@ import { dashboardConfigMap } from "../install/monitoring/dashboard.ts";
 import { prometheusRule } from "../install/monitoring/prometheus-rule.ts";
 import { controllerNeeds } from "../install/permissions.ts";
 import type { Command, Flags } from "./command.ts";
-import { readChoice, readList } from "./flag-values.ts";
+import { describeControllers, namespacesOption, readControllerNames, readNamespaces } from "./controller-names.ts";
+import { readChoice } from "./flag-values.ts";
 import { manifestFormat, printManifests } from "./print-manifests.ts";
 
 const known = [...controllerNeeds.keys()];
@@ -13,7 +14,7 @@ export const manifestsCommand: Command = {
   name: "manifests",
   summary: "Print all that a cluster needs to run the operator, for kubectl apply.",
   description:
-    "CRDs, admission policies, Namespace, ServiceAccount, RBAC and Deployment, in the order in which they are applied.\nNothing is asked of a cluster, and applying them again is harmless. What only some clusters can take is printed when it is\nasked for, and instead: the alerts, which need the CRDs of the Prometheus operator, and the dashboard.",
+    "CRDs, admission policies, Namespace, ServiceAccount, RBAC, NetworkPolicy and Deployment, in the order in which they are\napplied.\nNothing is asked of a cluster, and applying them again is harmless. What only some clusters can take is printed when it is\nasked for, and instead: the alerts, which need the CRDs of the Prometheus operator, and the dashboard.",
   options: [
     {
       name: "namespace",
@@ -30,8 +31,13 @@ export const manifestsCommand: Command = {
     {
       name: "controllers",
       value: "NAMES",
-      description: `Controllers to switch on, and to give rights to: ${known.join(", ")}.`,
+      description: `Controllers to switch on, and to give rights to: ${describeControllers(known)}.`,
       default: "*",
+    },
+    namespacesOption,
+    {
+      name: "protect-secrets",
+      description: "With a policy by which only the operator changes the data of the Secrets that it has published.",
     },
     { name: "alerts", description: "Instead: the alerts, as a PrometheusRule." },
     {
@@ -51,13 +57,18 @@ export const manifestsCommand: Command = {
   run: async (flags, world) => {
     const format = readChoice(flags, "output", ["yaml", "json"]);
     const namespace = readNamespace(flags);
-    const controllers = readList(flags, "controllers", known);
+    const controllers = readControllerNames(flags, known);
+    const scopedNamespaces = readNamespaces(flags);
+    const protectSecrets = flags.isOn("protect-secrets");
     const image = flags.text("image") ?? `keyturn:${world.version}`;
     const monitoring = [
       ...(flags.isOn("alerts") ? [prometheusRule(namespace)] : []),
       ...(flags.isOn("dashboard") ? [dashboardConfigMap(namespace)] : []),
     ];
-    const items = monitoring.length > 0 ? monitoring : manifests({ namespace, image, controllers });
+    const items =
+      monitoring.length > 0
+        ? monitoring
+        : manifests({ namespace, image, controllers, scopedNamespaces, protectSecrets });
     world.stdout.write(printManifests(items, format));
     return 0;
   },

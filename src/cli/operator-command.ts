@@ -1,12 +1,14 @@
 import { setFlagsFromString } from "node:v8";
 import type { Logger } from "../base/logger.ts";
 import { ClockSkew } from "../kube/clock-skew.ts";
+import { scopedKube } from "../kube/scoped-kube.ts";
 import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../runtime/http-endpoints.ts";
 import { Metrics } from "../runtime/metrics.ts";
 import { Operator } from "../runtime/operator.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
 import { auditLogOption, openAuditLog } from "./audit/open-audit-log.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
+import { namespacesOption, readNamespaces } from "./controller-names.ts";
 import { readChoice, readWholeNumber } from "./flag-values.ts";
 import { clusterOptions, type OpenCluster, openCluster } from "./open-cluster.ts";
 import {
@@ -28,6 +30,7 @@ export const operatorCommand: Command = {
   options: [
     ...clusterOptions,
     ...operatorOptions(PRODUCTION_PACE),
+    namespacesOption,
     { name: "leader-elect", description: "Stand for election, so that of several only one works." },
     {
       name: "lease-namespace",
@@ -67,6 +70,7 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
   setFlagsFromString(HEAP_GROWTH);
   setFlagsFromString(PLAIN_HTTP_PARSER);
   const choice = readControllers(flags);
+  const namespaces = readNamespaces(flags);
   const workersPerController = readWholeNumber(flags, "workers", { min: 1, max: 1024 });
   const logger = readLogger(flags, world, readChoice(flags, "log-format", ["json", "text"]));
   const bind = parseBindAddress(flags.text("metrics-bind") ?? "0");
@@ -77,10 +81,11 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
     const metrics = new Metrics();
     const namespace = await ownNamespace(flags, cluster);
     const audit = await openAuditLog(flags, world, { kube: cluster.kube, namespace, logger, metrics });
-    const switchedOn = createControllers(choice, { world, metrics, skew, namespace, audit });
+    const switchedOn = await createControllers(choice, { world, metrics, skew, namespace, audit });
     const { controllers } = switchedOn;
     const operator = new Operator({
-      kube: cluster.kube,
+      kube: scopedKube(cluster.kube, namespaces),
+      namespaces,
       controllers,
       clock,
       random,

@@ -1,12 +1,12 @@
 import type { AuditTrail } from "../audit/audit-entry.ts";
 import type { Logger } from "../base/logger.ts";
+import { controllerGroups } from "../install/controller-groups.ts";
 import type { ClockSkew } from "../kube/clock-skew.ts";
 import { UndiciHttp } from "../providers/undici-http.ts";
 import type { ControllerSettings } from "../reconcile/controller-settings.ts";
 import { type ControllerFactory, controllers } from "../reconcile/controllers.ts";
-import { korifiControllers } from "../reconcile/korifi/korifi-controllers.ts";
-import { RESTART } from "../reconcile/restart/restart-controller.ts";
 import { RestartKnowledge } from "../reconcile/restart/restart-knowledge.ts";
+import { RESTART } from "../reconcile/restart/restart-name.ts";
 import { RestartMetrics } from "../report/restart-metrics.ts";
 import { RndcKeyMetrics } from "../report/rndc-key-metrics.ts";
 import { RotationMetrics } from "../report/rotation-metrics.ts";
@@ -15,7 +15,8 @@ import { createLogWriter } from "../runtime/log-writer.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
 import type { Flags, OptionSpec, World } from "./command.ts";
-import { readChoice, readDuration, readList, readWholeNumber } from "./flag-values.ts";
+import { describeControllers, readControllerNames } from "./controller-names.ts";
+import { readChoice, readDuration, readWholeNumber } from "./flag-values.ts";
 import { readRestartSettings, restartOptions } from "./restart-options.ts";
 
 /** How long things take by default: in production, and where everything is quick so that there is something to see. */
@@ -45,12 +46,14 @@ export const DEMO_PACE: Pace = {
   settleTime: "10s",
 };
 
+const controllerNames = controllers.map(({ name }) => name);
+
 /** The flags that `operator` and `up` share, and how they are read. */
 export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
   {
     name: "controllers",
     value: "NAMES",
-    description: `Controllers to switch on, separated by commas: ${controllers.map(({ name }) => name).join(", ")}.`,
+    description: `Controllers to switch on, separated by commas: ${describeControllers(controllerNames)}.`,
     default: "*",
   },
   {
@@ -142,10 +145,9 @@ export interface ControllerChoice {
 
 /** Refuses nonsense before anything is opened. */
 export function readControllers(flags: Flags): ControllerChoice {
-  const known = controllers.map(({ name }) => name);
-  const wanted = readList(flags, "controllers", known);
+  const wanted = readControllerNames(flags, controllerNames);
   const korifi = readChoice(flags, "korifi", ["auto", "on", "off"]);
-  const isOff = (name: string): boolean => korifi === "off" && korifiControllers.some((each) => each.name === name);
+  const isOff = (name: string): boolean => korifi === "off" && (controllerGroups.get("korifi") ?? []).includes(name);
   return {
     factories: controllers.filter(({ name }) => wanted.includes(name) && !isOff(name)),
     settings: {
@@ -179,7 +181,7 @@ export interface SwitchedOn {
   readonly addShutdownSteps: (shutdown: Shutdown) => void;
 }
 
-export function createControllers(choice: ControllerChoice, parts: ControllerParts): SwitchedOn {
+export async function createControllers(choice: ControllerChoice, parts: ControllerParts): Promise<SwitchedOn> {
   const { world, metrics, skew, namespace, audit } = parts;
   const { clock } = world;
   const http = new UndiciHttp();
@@ -198,8 +200,9 @@ export function createControllers(choice: ControllerChoice, parts: ControllerPar
     restartMetrics: new RestartMetrics(metrics.registry),
     ...(restarts.length > 0 && { knowledge: new RestartKnowledge(choice.settings.restart) }),
   };
+  const creates = await Promise.all([...restarts, ...others].map((factory) => factory.load()));
   return {
-    controllers: [...restarts, ...others].map((factory) => factory.create(settings)),
+    controllers: creates.map((create) => create(settings)),
     addShutdownSteps: (shutdown) =>
       shutdown.addStep({ name: "external connections", boundMs: 500, run: () => http.close() }),
   };

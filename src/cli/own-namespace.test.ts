@@ -4,15 +4,9 @@ import { embeddedCluster } from "../embedded/embedded-cluster.fixture.ts";
 import { Forbidden, NotFound } from "../kube/errors.ts";
 import type { Kube } from "../kube/port.ts";
 import { namespaceType } from "../reconcile/restart/restart-sources.ts";
-import type { Flags } from "./command.ts";
+import { flagsOf } from "./flags.fixture.ts";
 import { ownNamespace, SYSTEM_NAMESPACE } from "./own-namespace.ts";
 
-const flagsOf = (namespace?: string): Flags => ({
-  text: (name) => (name === "lease-namespace" ? namespace : undefined),
-  isOn: () => false,
-  texts: () => [],
-  words: [],
-});
 const OUTSIDE = { namespace: "team", isOfPod: false };
 const isThere = (kube: Kube): Promise<boolean> =>
   kube.get(namespaceType, { name: SYSTEM_NAMESPACE }).then(
@@ -22,13 +16,16 @@ const isThere = (kube: Kube): Promise<boolean> =>
 
 test("what is the operator's own is where the flag says, in a pod beside it, and elsewhere in the usual place", async () => {
   const { kube } = embeddedCluster();
-  assert.equal(await ownNamespace(flagsOf("here"), { kube, access: OUTSIDE }), "here");
-  assert.equal(await ownNamespace(flagsOf(), { kube, access: { namespace: "ops", isOfPod: true } }), "ops");
+  assert.equal(await ownNamespace(flagsOf({ "lease-namespace": "here" }), { kube, access: OUTSIDE }), "here");
+  assert.equal(await ownNamespace(flagsOf({}), { kube, access: { namespace: "ops", isOfPod: true } }), "ops");
   assert.equal(await isThere(kube), false, "nothing was made for those");
-  assert.equal(await ownNamespace(flagsOf(), { kube, access: OUTSIDE }), SYSTEM_NAMESPACE);
+  assert.equal(await ownNamespace(flagsOf({}), { kube, access: OUTSIDE }), SYSTEM_NAMESPACE);
   assert.equal(await isThere(kube), true, "it is made where it is missing");
-  assert.equal(await ownNamespace(flagsOf(), { kube, access: OUTSIDE }), SYSTEM_NAMESPACE, "and found again");
-  await assert.rejects(ownNamespace(flagsOf("No Name"), { kube, access: OUTSIDE }), /--lease-namespace: "No Name"/);
+  assert.equal(await ownNamespace(flagsOf({}), { kube, access: OUTSIDE }), SYSTEM_NAMESPACE, "and found again");
+  await assert.rejects(
+    ownNamespace(flagsOf({ "lease-namespace": "No Name" }), { kube, access: OUTSIDE }),
+    /--lease-namespace: "No Name"/,
+  );
 });
 
 test("who may not make the namespace is told what to do", async () => {
@@ -36,9 +33,9 @@ test("who may not make the namespace is told what to do", async () => {
   const refuse = (error: Error) => () => Promise.reject(error);
   const missing = { ...kube, get: refuse(new NotFound("no namespace")), create: refuse(new Forbidden("not you")) };
   await assert.rejects(
-    ownNamespace(flagsOf(), { kube: missing, access: OUTSIDE }),
+    ownNamespace(flagsOf({}), { kube: missing, access: OUTSIDE }),
     /kubectl create namespace keyturn-system\), or name another one with --lease-namespace/,
   );
   const unseen = { ...kube, get: refuse(new Forbidden("not you")) };
-  assert.equal(await ownNamespace(flagsOf(), { kube: unseen, access: OUTSIDE }), SYSTEM_NAMESPACE);
+  assert.equal(await ownNamespace(flagsOf({}), { kube: unseen, access: OUTSIDE }), SYSTEM_NAMESPACE);
 });

@@ -160,7 +160,7 @@ async function assemble(options: Start): Promise<Parts> {
   const cloudFoundryPort = readPort(flags, "cloud-foundry-port");
   const named = await planNamed(readNamed(flags), options);
   const metrics = new Metrics();
-  const switchedOn = createControllers(choice, {
+  const switchedOn = await createControllers(choice, {
     world,
     metrics,
     skew: new ClockSkew(clock),

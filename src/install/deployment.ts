@@ -7,10 +7,12 @@ export interface DeploymentOptions {
   readonly labels: Readonly<Record<string, string>>;
   readonly image: string;
   readonly controllers: readonly string[];
+  /** None: all. */
+  readonly scopedNamespaces: readonly string[];
   readonly lease: string;
 }
 
-const METRICS_PORT = 8080;
+export const METRICS_PORT = 8080;
 /** Of nobody: images need not have such a user. */
 const USER_ID = 65532;
 
@@ -28,6 +30,7 @@ export function operatorDeployment(options: DeploymentOptions): KubeObject {
         metadata: { labels: { ...labels, ...selector } },
         spec: {
           serviceAccountName: name,
+          automountServiceAccountToken: true,
           securityContext: {
             runAsNonRoot: true,
             runAsUser: USER_ID,
@@ -63,12 +66,13 @@ export const OPERATOR_ENVIRONMENT: Readonly<Record<string, string>> = {
   MALLOC_TRIM_THRESHOLD_: "65536",
 };
 
-const operatorContainer = ({ image, controllers, lease, namespace }: DeploymentOptions) => ({
+const operatorContainer = ({ image, controllers, scopedNamespaces, lease, namespace }: DeploymentOptions) => ({
   name: "operator",
   image,
   command: ["keyturn", "operator"],
   args: [
     `--controllers=${controllers.join(",")}`,
+    ...(scopedNamespaces.length > 0 ? [`--namespaces=${scopedNamespaces.join(",")}`] : []),
     "--leader-elect",
     `--lease-namespace=${namespace}`,
     `--lease-name=${lease}`,

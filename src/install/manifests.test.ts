@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../kube/objects.ts";
 import { manifests } from "./manifests.ts";
-import { controllerNeeds, type PolicyRule } from "./permissions.ts";
+import { controllerNeeds, isOfCluster, type PolicyRule } from "./permissions.ts";
 
 const OPTIONS = { namespace: "somewhere", image: "example/keyturn:1", controllers: ["btp"] };
 const items = manifests(OPTIONS);
@@ -13,7 +13,10 @@ const ofKind = (kind: string): KubeObject => {
   return found[0] as KubeObject;
 };
 
-const rulesOf = (kind: string): readonly PolicyRule[] => ofKind(kind).rules as readonly PolicyRule[];
+const named = (kind: string, name: string, all = items): KubeObject =>
+  all.find((item) => item.kind === kind && item.metadata.name === name) ?? assert.fail(`there is no ${kind} ${name}`);
+const rulesOf = (kind: string, name = "keyturn", all = items): readonly PolicyRule[] =>
+  named(kind, name, all).rules as readonly PolicyRule[];
 const listed = (rules: readonly PolicyRule[]): readonly string[] =>
   rules.map(
     ({ apiGroups, resources, resourceNames = [], verbs }) =>
@@ -32,8 +35,13 @@ test("what others refer to comes first", () => {
       "ServiceAccount",
       "ClusterRole",
       "ClusterRoleBinding",
+      "ClusterRole",
+      "ClusterRoleBinding",
       "Role",
       "RoleBinding",
+      "Service",
+      "NetworkPolicy",
+      "PodDisruptionBudget",
       "Deployment",
     ],
   );
@@ -48,8 +56,10 @@ test("everything says that it is Keyturn's, and what has a namespace is in the o
 });
 
 test("nothing is granted by a wildcard, and no Secret or key can be read through another right", () => {
-  const all = [...controllerNeeds.values()].flatMap(({ rules }) => rules);
-  for (const rule of [...rulesOf("ClusterRole"), ...rulesOf("Role"), ...all]) {
+  const whole = manifests({ ...OPTIONS, controllers: [...controllerNeeds.keys()] });
+  const all = whole.flatMap((item) => (item.rules ?? []) as readonly PolicyRule[]);
+  assert.ok(all.length > 50);
+  for (const rule of all) {
     const words = [...rule.apiGroups, ...rule.resources, ...rule.verbs];
     assert.ok(!words.includes("*"), JSON.stringify(rule));
     for (const verb of ["impersonate", "escalate", "bind", "deletecollection"]) {
@@ -63,6 +73,8 @@ test("the rights of the btp controller are these", () => {
     "events.k8s.io events create,patch",
     "apiextensions.k8s.io customresourcedefinitions get,list,watch",
     " namespaces:kube-system get",
+  ]);
+  assert.deepEqual(listed(rulesOf("ClusterRole", "keyturn-btp")), [
     "account.btp.sap.crossplane.io servicebindings get,list,watch,update,patch",
     "account.btp.sap.crossplane.io servicebindings/status update,patch",
     "account.btp.sap.crossplane.io servicebindings/finalizers update",
@@ -103,11 +115,60 @@ test("for RotatingResources no child, no Secret and no other user is the operato
   ]);
 });
 
-test("what several controllers need is granted once, and advice is given for the kinds that are installed", () => {
+test("each controller that is switched on has a role of its own, and no other has", () => {
+  const roles = items.filter(({ kind }) => kind === "ClusterRole").map(({ metadata }) => metadata.name);
+  assert.deepEqual(roles, ["keyturn", "keyturn-btp"]);
+});
+
+test("an operator of some namespaces has its rights there, and in the cluster to what is in no namespace", () => {
+  const scoped = manifests({ ...OPTIONS, controllers: ["btp", "restart"], scopedNamespaces: ["shop", "bank"] });
+  assert.deepEqual(listed(rulesOf("ClusterRole", "keyturn-restart", scoped)), [" namespaces:shop:bank list,watch"]);
+  assert.ok(!JSON.stringify(rulesOf("ClusterRole", "keyturn-btp", scoped)).includes("secrets"));
+  const where = (name: string): readonly (string | undefined)[] =>
+    scoped
+      .filter(({ kind, metadata }) => kind === "Role" && metadata.name === name)
+      .map(({ metadata }) => metadata.namespace);
+  assert.deepEqual(where("keyturn-btp-scoped"), ["shop", "bank"]);
+  assert.deepEqual(where("keyturn-scoped"), ["shop", "bank", "default"], "events of what is in no namespace");
+  assert.deepEqual(listed(rulesOf("Role", "keyturn-btp-scoped", scoped)), [
+    " secrets get,list,watch,create,update,patch,delete",
+  ]);
+  assert.match(JSON.stringify(podSpec(scoped).containers), /"--namespaces=shop,bank"/);
+});
+
+test("every rule is about one kind of scope", () => {
+  for (const [controller, { rules }] of controllerNeeds) {
+    for (const rule of rules) {
+      const each = rule.resources.map((resource) => isOfCluster({ ...rule, resources: [resource] }));
+      assert.equal(new Set(each).size, 1, `${controller}: ${JSON.stringify(rule)}`);
+    }
+  }
+});
+
+test("a policy keeps others from the data of what is published, when it is asked for", () => {
+  const names = (all: readonly KubeObject[]): readonly string[] => all.map(({ metadata }) => metadata.name);
+  assert.ok(!names(items).includes("protect.secrets.keyturn.dev"));
+  const whole = manifests({ ...OPTIONS, protectSecrets: true });
+  const policy = named("ValidatingAdmissionPolicy", "protect.secrets.keyturn.dev", whole);
+  assert.match(JSON.stringify(policy), /system:serviceaccount:somewhere:keyturn/);
+  assert.deepEqual(named("ValidatingAdmissionPolicyBinding", "protect.secrets.keyturn.dev", whole).spec, {
+    policyName: "protect.secrets.keyturn.dev",
+    validationActions: ["Deny"],
+  });
+});
+
+test("nothing reaches out but to what the controllers need", () => {
+  const portsOf = (controllers: readonly string[]): readonly number[] => {
+    const policy = named("NetworkPolicy", "keyturn", manifests({ ...OPTIONS, controllers }));
+    const { egress } = policy.spec as { readonly egress: readonly { readonly ports: readonly { port: number }[] }[] };
+    return [...new Set(egress.flatMap(({ ports }) => ports.map(({ port }) => port)))];
+  };
+  assert.deepEqual(portsOf(["restart"]), [53, 443, 6443, 8443, 16443]);
+  assert.deepEqual(portsOf(["bind9-keys"]), [53, 443, 6443, 8443, 16443, 953, 9953]);
+});
+
+test("advice is given for the kinds that are installed", () => {
   const whole = manifests({ ...OPTIONS, controllers: [...controllerNeeds.keys()] });
-  const role = whole.find(({ kind }) => kind === "ClusterRole");
-  const rules = listed(role?.rules as readonly PolicyRule[]);
-  assert.equal(new Set(rules).size, rules.length);
   const advice = (all: readonly KubeObject[]): readonly string[] =>
     all.filter(({ kind }) => kind === "ValidatingAdmissionPolicy").map(({ metadata }) => metadata.name);
   assert.deepEqual(advice(items), ["advice.servicebindings.account.btp.sap.crossplane.io"]);
@@ -140,7 +201,9 @@ test("in its own namespace the operator has one Lease and three Secrets", () => 
 test("roles are bound to the ServiceAccount that the pods run as", () => {
   const { metadata } = ofKind("ServiceAccount");
   const subject = { kind: "ServiceAccount", name: metadata.name, namespace: "somewhere" };
-  for (const kind of ["ClusterRoleBinding", "RoleBinding"]) assert.deepEqual(ofKind(kind).subjects, [subject]);
+  const bindings = items.filter(({ kind }) => kind.endsWith("RoleBinding"));
+  assert.equal(bindings.length, 3);
+  for (const binding of bindings) assert.deepEqual(binding.subjects, [subject], binding.metadata.name);
   assert.equal(podSpec().serviceAccountName, metadata.name);
 });
 
@@ -150,9 +213,8 @@ interface PodSpec {
   readonly containers: readonly Readonly<Record<string, unknown>>[];
 }
 
-function podSpec(): PodSpec {
-  const { template } = ofKind("Deployment").spec as { readonly template: { readonly spec: PodSpec } };
-  return template.spec;
+function podSpec(all = items): PodSpec {
+  return (named("Deployment", "keyturn", all).spec as { readonly template: { readonly spec: PodSpec } }).template.spec;
 }
 
 test("of two replicas one leads, and both are probed where the metrics are", () => {

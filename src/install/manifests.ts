@@ -1,57 +1,70 @@
 import { definitionOf, OWNER_LABELS } from "../api/custom-resource.ts";
-import { InvalidValue } from "../base/errors.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { admissionPolicies } from "./admission-policies.ts";
 import { bindAdvicePolicies } from "./bind-advice.ts";
-import { operatorDeployment } from "./deployment.ts";
-import { controllerNeeds, ownRules, type PolicyRule, sharedRules } from "./permissions.ts";
+import { METRICS_PORT, operatorDeployment } from "./deployment.ts";
+import { networkPolicy } from "./network-policy.ts";
+import { needsOf, rights } from "./rights.ts";
+import { secretProtection } from "./secret-protection.ts";
 
 /**
  * Everything that a cluster needs to run the operator, in the order in which it is applied: what others refer to comes
- * first. The one source of truth for `keyturn manifests`; `keyturn up` and `keyturn crds` take their parts from the same
- * place. Must not: talk to a cluster.
+ * first. The one source of truth for `keyturn manifests`, and for the data of the chart; `keyturn up` and `keyturn crds`
+ * take their parts from the same place. Must not: talk to a cluster.
  */
 export interface ManifestOptions {
   readonly namespace: string;
   readonly image: string;
   readonly controllers: readonly string[];
+  /** Where the operator looks for what is in namespaces; none: everywhere. */
+  readonly scopedNamespaces?: readonly string[];
+  /** Nobody but the operator may change what it has published. */
+  readonly protectSecrets?: boolean;
 }
 
 const NAME = "keyturn";
-const RBAC = "rbac.authorization.k8s.io";
 
-export function manifests({ namespace, image, controllers }: ManifestOptions): readonly KubeObject[] {
-  const needs = controllers.map(needsOf);
-  const kinds = needs.flatMap((each) => each.kinds);
-  const labels = { ...OWNER_LABELS, "app.kubernetes.io/name": NAME };
-  const own = { name: NAME, namespace, labels };
+export function manifests(options: ManifestOptions): readonly KubeObject[] {
+  const { namespace, image, controllers, scopedNamespaces = [], protectSecrets = false } = options;
+  const selector = { "app.kubernetes.io/name": NAME };
+  const labels = { ...OWNER_LABELS, ...selector };
+  const metadata = { name: NAME, namespace, labels };
   return [
-    ...kinds.map(definitionOf),
-    ...admissionPolicies(kinds),
-    ...bindAdvicePolicies(kinds),
+    ...definitionsFor(controllers),
+    ...adviceFor(controllers),
+    ...(protectSecrets ? secretProtection({ name: NAME, namespace }) : []),
     namespaceFor(namespace),
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: own },
-    ...grant(
-      "ClusterRole",
-      { name: NAME, labels },
-      eachOnce([...sharedRules, ...needs.flatMap(({ rules }) => rules)]),
-      namespace,
-    ),
-    ...grant("Role", own, ownRules(NAME), namespace),
-    operatorDeployment({ ...own, image, controllers, lease: NAME }),
+    // Of all that runs in the namespace only the operator's own pods ask for its token.
+    { apiVersion: "v1", kind: "ServiceAccount", metadata, automountServiceAccountToken: false },
+    ...rights({ ...metadata, controllers, scopedNamespaces, lease: NAME }),
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata,
+      spec: { selector, ports: [{ name: "metrics", port: METRICS_PORT, targetPort: "metrics" }] },
+    },
+    networkPolicy({ metadata, selector, controllers, metricsPort: METRICS_PORT }),
+    {
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata,
+      spec: { maxUnavailable: 1, selector: { matchLabels: selector } },
+    },
+    operatorDeployment({ ...metadata, image, controllers, scopedNamespaces, lease: NAME }),
   ];
 }
 
-/** Several controllers may need the same. */
-const eachOnce = (rules: readonly PolicyRule[]): readonly PolicyRule[] => [
-  ...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).values(),
-];
+/** The kinds of these controllers. */
+export const definitionsFor = (controllers: readonly string[]): readonly KubeObject[] =>
+  kindsOf(controllers).map(definitionOf);
 
-function needsOf(controller: string) {
-  const needs = controllerNeeds.get(controller);
-  if (!needs) throw new InvalidValue(`there is no controller "${controller}"`);
-  return needs;
-}
+/** What warns of what will surprise, for the kinds of these controllers. */
+export const adviceFor = (controllers: readonly string[]): readonly KubeObject[] => {
+  const kinds = kindsOf(controllers);
+  return [...admissionPolicies(kinds), ...bindAdvicePolicies(kinds)];
+};
+
+const kindsOf = (controllers: readonly string[]) => controllers.flatMap((controller) => needsOf(controller).kinds);
 
 /** Pods that ask for more than the operator does are refused there. */
 const namespaceFor = (name: string): KubeObject => ({
@@ -62,23 +75,3 @@ const namespaceFor = (name: string): KubeObject => ({
     labels: { ...OWNER_LABELS, "pod-security.kubernetes.io/enforce": "restricted" },
   },
 });
-
-/** A role, and its binding to the operator's ServiceAccount. */
-function grant(
-  kind: "Role" | "ClusterRole",
-  metadata: KubeObject["metadata"],
-  rules: readonly PolicyRule[],
-  namespace: string,
-): readonly [KubeObject, KubeObject] {
-  const apiVersion = `${RBAC}/v1`;
-  return [
-    { apiVersion, kind, metadata, rules },
-    {
-      apiVersion,
-      kind: `${kind}Binding`,
-      metadata,
-      roleRef: { apiGroup: RBAC, kind, name: metadata.name },
-      subjects: [{ kind: "ServiceAccount", name: NAME, namespace }],
-    },
-  ];
-}

@@ -7,6 +7,7 @@ import { providerConfig as cloudFoundryConfig } from "../api/cloudfoundry/provid
 import { rotatingCredentialBinding } from "../api/cloudfoundry/rotating-credential-binding.ts";
 import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential-binding.ts";
 import type { CustomResource } from "../api/custom-resource.ts";
+import { customResources } from "../api/custom-resources.ts";
 import { rndcKey } from "../api/keyturn/rndc-key.ts";
 import { rotatingResource } from "../api/keyturn/rotating-resource.ts";
 import { rotationClass } from "../api/keyturn/rotation-class.ts";
@@ -25,7 +26,7 @@ export interface PolicyRule {
   readonly verbs: readonly string[];
 }
 
-interface ControllerNeeds {
+export interface ControllerNeeds {
   readonly kinds: readonly CustomResource[];
   readonly rules: readonly PolicyRule[];
 }
@@ -242,3 +243,17 @@ export const ownRules = (lease: string): readonly PolicyRule[] => [
   },
   { apiGroups: [""], resources: ["secrets"], resourceNames: ["keyturn-audit-anchor"], verbs: ["get", "update"] },
 ];
+
+/** Of what is in no namespace: our own kinds, those that they refer to, and the server's. */
+const ofCluster: ReadonlySet<string> = new Set([
+  ...customResources.filter(({ namespaced }) => !namespaced).map(({ plural, group }) => `${plural}.${group}`),
+  `serviceinstances.${serviceBinding.group}`,
+  `serviceinstances.${serviceCredentialBinding.group}`,
+  `apps.${serviceCredentialBinding.group}`,
+  "customresourcedefinitions.apiextensions.k8s.io",
+  "namespaces.",
+]);
+
+/** A rule is about what is in namespaces, or about what is in none, never about both. */
+export const isOfCluster = ({ apiGroups: [group = ""], resources }: PolicyRule): boolean =>
+  resources.every((resource) => ofCluster.has(`${resource.split("/")[0]}.${group}`));

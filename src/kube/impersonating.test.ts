@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualClock } from "../base/manual-clock.ts";
 import { BadRequest } from "./errors.ts";
-import { impersonating, serviceAccountUser } from "./impersonating.ts";
+import { impersonating, onBehalfOf, serviceAccountUser } from "./impersonating.ts";
 import { createKubeClient } from "./kube-client.ts";
 import type { KubeObject, ResourceType } from "./objects.ts";
 import type { Kube } from "./port.ts";
@@ -80,4 +80,13 @@ test("connections are not closed by whoever only acts as somebody", async () => 
   const { kube, isClosed } = setUp();
   await impersonating(kube, user).close();
   assert.equal(isClosed(), false);
+});
+
+test("every call says on whose behalf it is made, and still as whom", async () => {
+  for (const [name, call] of Object.entries(calls)) {
+    const { kube, requests } = setUp();
+    await call(impersonating(onBehalfOf(kube, "btp"), user)).catch(() => {});
+    assert.equal(requests[0]?.headers["user-agent"], "keyturn/1 (btp)", name);
+    assert.equal(requests[0]?.headers["impersonate-user"], user, name);
+  }
 });

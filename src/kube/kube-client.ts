@@ -231,7 +231,10 @@ class KubeClient implements Kube {
   }
 
   async #send(scope: CallScope, call: Call): Promise<TransportResponse> {
-    const headers: Record<string, string> = { accept: call.accept ?? JSON_TYPE, "user-agent": this.#options.userAgent };
+    const headers: Record<string, string> = {
+      accept: call.accept ?? JSON_TYPE,
+      "user-agent": this.#userAgentFor(call.options?.caller),
+    };
     if (call.body !== undefined) headers["content-type"] = call.contentType ?? JSON_TYPE;
     if (call.options?.as !== undefined) headers["impersonate-user"] = checkedUser(call.options.as);
     const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) };
@@ -252,6 +255,11 @@ class KubeClient implements Kube {
     }
     this.#observeDate(response);
     return response;
+  }
+
+  #userAgentFor(caller: string | undefined): string {
+    const { userAgent } = this.#options;
+    return caller === undefined ? userAgent : `${userAgent} (${caller})`;
   }
 
   async #failure(scope: CallScope, response: TransportResponse): Promise<KubeError> {
@@ -285,8 +293,9 @@ function watchCall(type: ResourceType, options: WatchOptions): Call {
     ...(sendInitialEvents && { sendInitialEvents, resourceVersionMatch: "NotOlderThan" }),
   };
   const accept = options.metadataOnly ? ACCEPT_PARTIAL_OBJECT : JSON_TYPE;
-  const as = options.as === undefined ? undefined : { as: options.as };
-  return { method: "GET", path: resourcePath(type, { namespace, query }), accept, options: as };
+  const { as, caller } = options;
+  const own = { ...(as !== undefined && { as }), ...(caller !== undefined && { caller }) };
+  return { method: "GET", path: resourcePath(type, { namespace, query }), accept, options: own };
 }
 
 /**

@@ -30,7 +30,7 @@ import {
 } from "./list-watch-machine.ts";
 import { describeType, type KubeObject, keyOf, type ResourceType } from "./objects.ts";
 import type { Kube, Selection, WatchEvent } from "./port.ts";
-import type { Delta, Entry, ResourceCache } from "./resource-cache.ts";
+import type { CacheWriter, Delta, Entry } from "./resource-cache.ts";
 import type { ServerOutage } from "./server-outage.ts";
 
 export interface ListWatchOptions<R> {
@@ -39,7 +39,7 @@ export interface ListWatchOptions<R> {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly cache: ResourceCache<R>;
+  readonly cache: CacheWriter<R>;
   /**
    * What of an object is kept; undefined: nothing, as if the object were not there. Called once per state of an object;
    * must not throw and must not keep the rest alive.

@@ -51,6 +51,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** The call is made with the rights of this user; whoever calls must have the right to impersonate it. */
   readonly as?: string;
+  /** Which part of the program asks, for the server's records. */
+  readonly caller?: string;
 }
 
 export interface ReadOptions extends CallOptions {
@@ -82,7 +84,7 @@ export interface ObjectList<T extends KubeObject = KubeObject> {
   readonly remainingItemCount?: number;
 }
 
-export interface WatchOptions extends Selection, Pick<CallOptions, "signal" | "as"> {
+export interface WatchOptions extends Selection, Pick<CallOptions, "signal" | "as" | "caller"> {
   readonly metadataOnly?: boolean;
   readonly resourceVersion?: string;
   readonly timeoutSeconds?: number;

@@ -153,3 +153,55 @@ test("own writes with opaque versions: seen by the watch, or by a list that bega
   assert.equal(cache.isCurrent("b"), true, "written before the list began");
   assert.equal(cache.isCurrent("c"), false, "written while it was under way");
 });
+
+test("parts: a fresh look at one namespace leaves the others as they are", () => {
+  const cache = new ResourceCache<Row>();
+  const [red, blue] = [cache.part("red"), cache.part("blue")];
+  const commit = (part: typeof red, position: string, ...entries: readonly Entry<Row>[]): readonly string[] => {
+    part.beginRefresh();
+    const deltas = part.deltasOfReplacement(asMap(...entries));
+    for (const delta of deltas) part.apply(delta);
+    part.endRefresh(position);
+    return brief(deltas);
+  };
+  assert.deepEqual(commit(red, "5", entry("red/a", "1", "3")), ["added red/a refresh"]);
+  assert.equal(cache.position, "", "not everything has been seen");
+  assert.deepEqual(commit(blue, "9", entry("blue/a", "2", "4")), ["added blue/a refresh"]);
+  assert.equal(cache.position, "5", "as far as the one that is furthest behind");
+  assert.deepEqual(commit(red, "12"), ["deleted red/a refresh"]);
+  assert.deepEqual(
+    [...cache.entries()].map(({ key }) => key),
+    ["blue/a"],
+  );
+  assert.equal(cache.position, "9");
+});
+
+test("parts: what we wrote is seen when its own namespace has come that far", () => {
+  const cache = new ResourceCache<Row>();
+  const [red, blue] = [cache.part("red"), cache.part("blue")];
+  red.endRefresh("5");
+  blue.endRefresh("5");
+  cache.noteWrite("red/a", "7");
+  blue.advance("8");
+  assert.equal(cache.isCurrent("red/a"), false, "another namespace tells nothing of this one");
+  blue.beginRefresh();
+  blue.endRefresh("20");
+  assert.equal(cache.isCurrent("red/a"), false);
+  red.advance("7");
+  assert.equal(cache.isCurrent("red/a"), true);
+  cache.noteWrite("red/b", "opaque");
+  blue.beginRefresh();
+  blue.endRefresh("21");
+  assert.equal(cache.isCurrent("red/b"), false, "a look at another namespace began after the write");
+  red.beginRefresh();
+  red.endRefresh("9");
+  assert.equal(cache.isCurrent("red/b"), true);
+});
+
+test("parts: a Namespace is its own", () => {
+  const cache = new ResourceCache<Row>();
+  const shop = cache.part("shop");
+  cache.part("bank");
+  for (const delta of shop.deltasOfReplacement(asMap(entry("shop", "1", "3")))) shop.apply(delta);
+  assert.deepEqual(brief(shop.deltasOfReplacement(asMap())), ["deleted shop refresh"]);
+});

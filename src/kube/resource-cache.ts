@@ -36,17 +36,42 @@ interface Note {
   readonly epoch: number;
 }
 
+/** How far a list-watch has come: all of the cache, or the part of it that is its own. */
+interface Progress {
+  /** The resourceVersion up to which everything has been seen; empty before the first list. */
+  position: string;
+  epoch: number;
+}
+
+/** What a list-watch does with the cache, or with its part of it. */
+export interface CacheWriter<R> {
+  readonly size: number;
+  /** What an object that now is in this state means: nothing, one delta, or two where the object was re-created. */
+  deltasOfUpsert(entry: Entry<R>): readonly Delta<R>[];
+  deltasOfRemoval(key: string, resourceVersion: string): readonly Delta<R>[];
+  /** What it takes to get from here to exactly `complete`: deletions first, the rest in the order it was written. */
+  deltasOfReplacement(complete: ReadonlyMap<string, Entry<R>>): readonly Delta<R>[];
+  apply(delta: Delta<R>): void;
+  /** Everything up to this version has been applied. */
+  advance(position: string): void;
+  /** A fresh look at everything begins: what is noted up to now will be in it. */
+  beginRefresh(): void;
+  /** That look is complete and applied. */
+  endRefresh(position: string): void;
+}
+
 /**
- * The last known state of one kind, written by its list-watch alone. Reads never wait and never lie about their age:
+ * The last known state of one kind, written by its list-watch alone, or by several of them, each its own part. Reads never wait and never lie about their age:
  * `isCurrent` says whether the cache has caught up with our own last write of a key, and nobody decides on a key for
  * which it has not. Must not: be changed other than by applying the deltas it computed itself.
  */
-export class ResourceCache<R> {
+export class ResourceCache<R> implements CacheWriter<R> {
   readonly #entries = new Map<string, Entry<R>>();
   readonly #indexes = new Map<string, { readonly indexer: Indexer<R>; readonly keys: Filed }>();
   readonly #notes = new Map<string, Note>();
-  #position = "";
-  #epoch = 0;
+  readonly #whole: Progress = { position: "", epoch: 0 };
+  /** By namespace. */
+  readonly #parts = new Map<string, Progress>();
 
   constructor(options: ResourceCacheOptions<R> = {}) {
     for (const [name, indexer] of Object.entries(options.indexes ?? {})) {
@@ -58,9 +83,37 @@ export class ResourceCache<R> {
     return this.#entries.size;
   }
 
-  /** The resourceVersion up to which everything has been seen; empty before the first list. */
+  /**
+   * The resourceVersion up to which everything has been seen; empty before the first list. Of several parts, that of the
+   * one that is furthest behind.
+   */
   get position(): string {
-    return this.#position;
+    if (this.#parts.size === 0) return this.#whole.position;
+    const positions = Array.from(this.#parts.values(), ({ position }) => position);
+    return positions.includes("") ? "" : positions.reduce((a, b) => (isOlder(b, a) ? b : a));
+  }
+
+  /** For a list-watch of one namespace alone. Before anything is written; then nobody writes the whole. */
+  part(namespace: string): CacheWriter<R> {
+    const progress: Progress = { position: "", epoch: 0 };
+    this.#parts.set(namespace, progress);
+    const cache = this;
+    return {
+      get size() {
+        return cache.size;
+      },
+      deltasOfUpsert: (entry) => cache.deltasOfUpsert(entry),
+      deltasOfRemoval: (key, resourceVersion) => cache.deltasOfRemoval(key, resourceVersion),
+      deltasOfReplacement: (complete) => cache.#deltasBetween(complete, (key) => namespaceOf(key) === namespace),
+      apply: (delta) => cache.apply(delta),
+      advance: (position) => {
+        progress.position = position;
+      },
+      beginRefresh: () => {
+        progress.epoch += 1;
+      },
+      endRefresh: (position) => cache.#endRefreshOf(progress, position),
+    };
   }
 
   get(key: string): R | undefined {
@@ -96,7 +149,7 @@ export class ResourceCache<R> {
   noteWrite(key: string, resourceVersion: string): void {
     const noted = this.#notes.get(key);
     if (noted && isOlder(resourceVersion, noted.resourceVersion)) return;
-    this.#notes.set(key, { resourceVersion, epoch: this.#epoch });
+    this.#notes.set(key, { resourceVersion, epoch: this.#progressOf(key).epoch });
   }
 
   /**
@@ -107,12 +160,12 @@ export class ResourceCache<R> {
     const note = this.#notes.get(key);
     if (!note) return true;
     const entryVersion = this.#entries.get(key)?.resourceVersion;
-    const seen = reaches(entryVersion, note.resourceVersion) || reaches(this.#position, note.resourceVersion);
+    const { position } = this.#progressOf(key);
+    const seen = reaches(entryVersion, note.resourceVersion) || reaches(position, note.resourceVersion);
     if (seen) this.#notes.delete(key);
     return seen;
   }
 
-  /** What an object that now is in this state means: nothing, one delta, or two where the object was re-created. */
   deltasOfUpsert(entry: Entry<R>): readonly Delta<R>[] {
     const old = this.#entries.get(entry.key);
     return old && isOlder(entry.resourceVersion, old.resourceVersion) ? [] : changesBetween(old, entry, "watch");
@@ -124,11 +177,14 @@ export class ResourceCache<R> {
     return [{ type: "deleted", key, via: "watch", old }];
   }
 
-  /** What it takes to get from here to exactly `complete`: deletions first, the rest in the order it was written. */
   deltasOfReplacement(complete: ReadonlyMap<string, Entry<R>>): readonly Delta<R>[] {
+    return this.#deltasBetween(complete, () => true);
+  }
+
+  #deltasBetween(complete: ReadonlyMap<string, Entry<R>>, isMeant: (key: string) => boolean): readonly Delta<R>[] {
     const deltas: Delta<R>[] = [];
     for (const [key, old] of this.#entries) {
-      if (!complete.has(key)) deltas.push({ type: "deleted", key, via: "refresh", old });
+      if (!complete.has(key) && isMeant(key)) deltas.push({ type: "deleted", key, via: "refresh", old });
     }
     const changed: Entry<R>[] = [];
     for (const entry of complete.values()) {
@@ -151,23 +207,29 @@ export class ResourceCache<R> {
     this.#file(delta.entry);
   }
 
-  /** Everything up to this version has been applied. */
   advance(position: string): void {
-    this.#position = position;
+    this.#whole.position = position;
   }
 
-  /** A fresh look at everything begins: what is noted up to now will be in it. */
   beginRefresh(): void {
-    this.#epoch += 1;
+    this.#whole.epoch += 1;
   }
 
-  /** That look is complete and applied. */
   endRefresh(position: string): void {
-    this.#position = position;
+    this.#endRefreshOf(this.#whole, position);
+  }
+
+  #endRefreshOf(progress: Progress, position: string): void {
+    progress.position = position;
     for (const [key, note] of this.#notes) {
+      if (this.#progressOf(key) !== progress) continue;
       const order = compareResourceVersions(position, note.resourceVersion);
-      if (order === undefined ? note.epoch < this.#epoch : order >= 0) this.#notes.delete(key);
+      if (order === undefined ? note.epoch < progress.epoch : order >= 0) this.#notes.delete(key);
     }
+  }
+
+  #progressOf(key: string): Progress {
+    return this.#parts.get(namespaceOf(key)) ?? this.#whole;
   }
 
   #file(entry: Entry<R>): void {
@@ -210,4 +272,10 @@ function changesBetween<R>(old: Entry<R> | undefined, entry: Entry<R>, via: Via)
 function reaches(version: string | undefined, wanted: string): boolean {
   if (version === undefined) return false;
   return version === wanted || (compareResourceVersions(version, wanted) ?? -1) >= 0;
+}
+
+/** A Namespace counts as its own. */
+function namespaceOf(key: string): string {
+  const slash = key.indexOf("/");
+  return slash < 0 ? key : key.slice(0, slash);
 }

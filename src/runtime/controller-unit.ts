@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
+import { onBehalfOf } from "../kube/impersonating.ts";
 import { describeType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Delta, ResourceCache } from "../kube/resource-cache.ts";
@@ -68,7 +69,7 @@ export class ControllerUnit {
       queue: this.#queue,
       dueTimes: this.#dueTimes,
       reconcile: controller.createReconcile({
-        kube,
+        kube: onBehalfOf(kube, controller.name),
         clock,
         random,
         logger,

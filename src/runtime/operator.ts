@@ -28,6 +28,8 @@ export interface OperatorOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly workersPerController?: number;
+  /** Where to look for what is in namespaces; absent or none: everywhere. */
+  readonly namespaces?: readonly string[];
   /** Absent: this is the only one, and it leads at once. */
   readonly election?: { readonly namespace: string; readonly name: string; readonly identity: string };
   /** Absent where this process has no say in its memory. */
@@ -129,10 +131,11 @@ export class Operator {
   }
 
   #createSources(): WatchedSources {
-    const { kube, clock, random, logger, metrics } = this.#options;
+    const { kube, clock, random, logger, metrics, namespaces = [] } = this.#options;
     const onWatchChanged = (): void => this.#watchChanged();
     const observe = metrics.watchObservers();
-    return new WatchedSources({ kube, clock, random, logger, outage: this.#outage, onWatchChanged, observe });
+    const outage = this.#outage;
+    return new WatchedSources({ kube, clock, random, logger, outage, namespaces, onWatchChanged, observe });
   }
 
   #createUnits(): readonly ControllerUnit[] {

@@ -2,9 +2,9 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { createListWatch, type ListWatch } from "../kube/list-watch.ts";
-import { describeType } from "../kube/objects.ts";
-import type { Kube } from "../kube/port.ts";
-import { type Delta, ResourceCache } from "../kube/resource-cache.ts";
+import { describeType, type ResourceType } from "../kube/objects.ts";
+import type { Kube, Selection } from "../kube/port.ts";
+import { type CacheWriter, type Delta, ResourceCache } from "../kube/resource-cache.ts";
 import type { ServerOutage } from "../kube/server-outage.ts";
 import type { Source } from "./controller.ts";
 import type { HealthSource, HealthState } from "./health.ts";
@@ -16,6 +16,8 @@ export interface WatchedSourceOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly outage: ServerOutage;
+  /** Where to look for what is in namespaces; none: everywhere. */
+  readonly namespaces: readonly string[];
   /** A watch may have become complete, or its kind may have come or gone. */
   readonly onWatchChanged: () => void;
   readonly observe: (probe: WatchProbe) => WatchObserver;
@@ -24,11 +26,26 @@ export interface WatchedSourceOptions {
 /** Is told of every change, in order; `isNews` is false while the first list is taken in. */
 type Listener = (delta: Delta<unknown>, isNews: boolean) => void;
 
+/** What one list-watch looks at, and what it keeps of it. */
+interface Part {
+  readonly cache: CacheWriter<unknown>;
+  readonly selection: Selection | undefined;
+}
+
+/** How to ask for one namespace alone; undefined for what is in none. A Namespace is found by its own name. */
+function narrowing({ group, plural, namespaced }: ResourceType): ((namespace: string) => Selection) | undefined {
+  if (namespaced) return (namespace) => ({ namespace });
+  return group === "" && plural === "namespaces"
+    ? (namespace) => ({ fieldSelector: `metadata.name=${namespace}` })
+    : undefined;
+}
+
 /** A source that is kept up with the server, for all controllers that name it. */
 export class WatchedSource {
   readonly source: Source;
   readonly cache: ResourceCache<unknown>;
-  readonly #listWatch: ListWatch;
+  /** One, or one for each namespace that is looked at. */
+  readonly #listWatches: readonly ListWatch[];
   readonly #controllers: string[] = [];
   readonly #listeners: Listener[] = [];
   /** None: watched from the start. */
@@ -40,27 +57,43 @@ export class WatchedSource {
   #isSynced = false;
 
   constructor(source: Source, options: WatchedSourceOptions, sakes: readonly WatchedSource[] = []) {
-    const { kube, clock, random, logger, outage, onWatchChanged, observe } = options;
     this.source = source;
     this.#sakes = sakes;
     this.#isNeeded = sakes.length === 0;
     for (const sake of sakes) sake.#dependents.push(this);
     this.cache = new ResourceCache<unknown>(source.indexes && { indexes: source.indexes });
-    const kind = describeType(source.type);
-    const observer = observe({
+    const observer = options.observe({
       labels: () => this.#label(),
       state: () => ({ ready: this.state().ready, objects: this.cache.size }),
     });
-    this.#listWatch = createListWatch({
+    this.#listWatches = this.#partsOf(options.namespaces).map((part) => this.#listWatchOf(part, options, observer));
+  }
+
+  #partsOf(namespaces: readonly string[]): readonly Part[] {
+    const { type, selection } = this.source;
+    if (namespaces.length === 0 || selection?.namespace !== undefined) return [{ cache: this.cache, selection }];
+    const narrowed = narrowing(type);
+    if (narrowed === undefined) return [{ cache: this.cache, selection }];
+    return namespaces.map((namespace) => ({
+      cache: this.cache.part(namespace),
+      selection: { ...selection, ...narrowed(namespace) },
+    }));
+  }
+
+  #listWatchOf({ cache, selection }: Part, options: WatchedSourceOptions, observer: WatchObserver): ListWatch {
+    const { kube, clock, random, logger, outage, onWatchChanged } = options;
+    const { source } = this;
+    const kind = describeType(source.type);
+    return createListWatch({
       kube,
       clock,
       random,
       type: source.type,
       logger,
       outage,
-      cache: this.cache,
+      cache,
       transform: (object) => source.record(object),
-      ...(source.selection && { selection: source.selection }),
+      ...(selection && { selection }),
       ...(source.metadataOnly && { metadataOnly: true }),
       onDelta: (delta) => {
         observer.event(delta.type);
@@ -69,6 +102,7 @@ export class WatchedSource {
         for (const listener of this.#listeners) listener(delta, this.#isSynced);
       },
       onSynced: () => {
+        if (!this.#listWatches.every((one) => one.state().ready)) return;
         this.#isSynced = true;
         logger.info("watching", { ...this.#label(), objects: this.cache.size });
         onWatchChanged();
@@ -95,14 +129,16 @@ export class WatchedSource {
 
   /** It knows the state of the world, or knows that its kind is not served, or that nobody needs it. */
   isReady(): boolean {
-    return this.#isNeeded ? this.#listWatch.state().ready : this.#sakes.every((sake) => sake.isReady());
+    return this.#isNeeded
+      ? this.#listWatches.every((one) => one.state().ready)
+      : this.#sakes.every((sake) => sake.isReady());
   }
 
   /** Keeps the cache up with the server, once somebody needs it, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", () => this.#needed.resolve(), { once: true });
     if (!this.#isNeeded) await this.#needed.promise;
-    await this.#listWatch.run(signal);
+    await Promise.all(this.#listWatches.map((one) => one.run(signal)));
   }
 
   #need(): void {
@@ -113,7 +149,7 @@ export class WatchedSource {
   /** The kind of this CRD (`plural.group`) may have come into being. */
   poke(definition: string): void {
     const { plural, group } = this.source.type;
-    if (`${plural}.${group}` === definition) this.#listWatch.poke();
+    if (`${plural}.${group}` === definition) for (const one of this.#listWatches) one.poke();
   }
 
   readiness(): HealthSource {
@@ -123,13 +159,17 @@ export class WatchedSource {
   }
 
   state(): HealthState {
-    const { synced, served, stale, objects, trouble } = this.#listWatch.state();
+    const states = this.#listWatches.map((one) => one.state());
+    const synced = states.every((one) => one.synced);
+    const served = states.some((one) => one.served);
+    const stale = states.some((one) => one.stale);
+    const trouble = states.find((one) => one.trouble !== undefined)?.trouble;
     const why = trouble === undefined ? "" : ` (${trouble})`;
     if (!this.#isNeeded) return { ready: this.isReady(), reason: "nobody needs it yet" };
     if (served && !synced) return { ready: false, reason: `the first list is not complete${why}` };
     if (stale) return { ready: false, reason: `no sign of life from the server${why}` };
     if (!served) return { ready: true, reason: "the kind is not installed; it is picked up when it appears" };
-    return { ready: true, reason: `${objects} objects` };
+    return { ready: true, reason: `${this.cache.size} objects` };
   }
 
   #label(): WatchLabels {

@@ -45,7 +45,7 @@ test("alerts and dashboard are printed instead of all else, where they are asked
 
 test("every controller that the operator knows can be installed", async () => {
   const { stdout } = await sayKeyturn(["operator", "--help"]);
-  const [, names = ""] = /Controllers to switch on, separated by commas: ([-a-z0-9, ]+)\./.exec(stdout) ?? [];
+  const [, names = ""] = /Controllers to switch on, separated by commas: ([-a-z0-9, ]+);/.exec(stdout) ?? [];
   assert.deepEqual([...controllerNeeds.keys()], names.split(", "));
 });
 

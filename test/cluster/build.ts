@@ -24,21 +24,30 @@ export interface ClusterTools {
 }
 
 const moduleDirectory = import.meta.dirname;
+/** Built against other versions of Kubernetes' libraries, and so from a module of its own. */
+const helmDirectory = path.join(moduleDirectory, "helm");
 const kubernetesVersion = "v1.36.3";
 
 interface Tool {
   readonly name: string;
   readonly package: string;
+  /** Where its module is. */
+  readonly module: string;
 }
 
 const tools = {
-  etcd: { name: "etcd", package: "go.etcd.io/etcd/server/v3" },
-  kubectl: { name: "kubectl", package: "k8s.io/kubernetes/cmd/kubectl" },
-  apiServer: { name: "kube-apiserver", package: "k8s.io/kubernetes/cmd/kube-apiserver" },
-  controllerManager: { name: "kube-controller-manager", package: "k8s.io/kubernetes/cmd/kube-controller-manager" },
-  scheduler: { name: "kube-scheduler", package: "k8s.io/kubernetes/cmd/kube-scheduler" },
-  kwok: { name: "kwok", package: "sigs.k8s.io/kwok/cmd/kwok" },
+  etcd: { name: "etcd", package: "go.etcd.io/etcd/server/v3", module: moduleDirectory },
+  kubectl: { name: "kubectl", package: "k8s.io/kubernetes/cmd/kubectl", module: moduleDirectory },
+  apiServer: { name: "kube-apiserver", package: "k8s.io/kubernetes/cmd/kube-apiserver", module: moduleDirectory },
+  controllerManager: {
+    name: "kube-controller-manager",
+    package: "k8s.io/kubernetes/cmd/kube-controller-manager",
+    module: moduleDirectory,
+  },
+  scheduler: { name: "kube-scheduler", package: "k8s.io/kubernetes/cmd/kube-scheduler", module: moduleDirectory },
+  kwok: { name: "kwok", package: "sigs.k8s.io/kwok/cmd/kwok", module: moduleDirectory },
 } as const satisfies Record<string, Tool>;
+const helm: Tool = { name: "helm", package: "helm.sh/helm/v3/cmd/helm", module: helmDirectory };
 
 interface GoEnvironment {
   readonly GOVERSION: string;
@@ -50,7 +59,7 @@ const run = promisify(execFile);
 
 /** An aborted `signal` ends the build; what was built so far stays. */
 export async function buildClusterTools(report: (line: string) => void, signal?: AbortSignal): Promise<ClusterTools> {
-  const directory = await prepareCache();
+  const directory = await prepareCache(moduleDirectory);
   const missing = Object.values(tools).filter((tool) => !existsSync(path.join(directory, tool.name)));
   if (missing.length > 0) {
     report(`Building ${missing.length} of ${Object.keys(tools).length} cluster binaries into ${directory}`);
@@ -72,6 +81,13 @@ export async function buildClusterTools(report: (line: string) => void, signal?:
   };
 }
 
+/** Helm, which renders the chart; with what this version of Kubernetes can do. */
+export async function buildHelm(report: (line: string) => void, signal?: AbortSignal): Promise<string> {
+  const directory = await prepareCache(helmDirectory);
+  await buildTool(helm, directory, { position: "1 of 1", report, signal });
+  return path.join(directory, helm.name);
+}
+
 /** A kubectl that some earlier build left in the cache, the newest first; needs no Go. */
 export async function findBuiltKubectl(): Promise<string | undefined> {
   const root = cacheRoot();
@@ -91,10 +107,10 @@ function cacheRoot(): string {
   return path.join(base, "keyturn", "cluster");
 }
 
-async function prepareCache(): Promise<string> {
+async function prepareCache(module: string): Promise<string> {
   const go = await goEnvironment();
   const hash = createHash("sha256");
-  for (const file of ["go.mod", "go.sum"]) hash.update(await readFile(path.join(moduleDirectory, file)));
+  for (const file of ["go.mod", "go.sum"]) hash.update(await readFile(path.join(module, file)));
   hash.update(`${go.GOVERSION} ${go.GOOS} ${go.GOARCH}`);
   const directory = path.join(cacheRoot(), hash.digest("hex").slice(0, 16));
   await mkdir(directory, { recursive: true });
@@ -161,7 +177,7 @@ function compile(tool: Tool, output: string, signal: AbortSignal | undefined): P
   const flags = ["-trimpath", "-buildvcs=false", "-ldflags", linkerFlags(), "-o", output, tool.package];
   return new Promise((resolve, reject) => {
     const child = spawn("go", ["build", ...flags], {
-      cwd: moduleDirectory,
+      cwd: tool.module,
       env: { ...process.env, CGO_ENABLED: "0" },
       stdio: ["ignore", "ignore", "pipe"],
       signal,

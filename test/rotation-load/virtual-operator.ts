@@ -62,10 +62,11 @@ export class VirtualOperator {
     const { clock, kube } = this;
     await installKinds(kube);
     await putProviderConfig(kube, this.sandbox.controls.issueClient(SERVICE_MANAGER));
+    const creates = await Promise.all(controllers.map((factory) => factory.load()));
     const operator = new Operator({
       kube: createKubeClient({ transport: this.#noted(this.#cluster.transport), clock, userAgent: "keyturn" }),
-      controllers: controllers.map((factory) =>
-        factory.create({
+      controllers: creates.map((create) =>
+        create({
           namespace: "default",
           instance: "virtual",
           http: this.#recorded(),

@@ -18,6 +18,7 @@ import { OwnerWalk } from "./owner-walk.ts";
 import { PodStatuses } from "./pod-statuses.ts";
 import { RestartCaches } from "./restart-caches.ts";
 import { RestartMemory } from "./restart-memory.ts";
+import { RESTART } from "./restart-name.ts";
 import { RestartReconciler } from "./restart-reconcile.ts";
 import { RestartReporter } from "./restart-reporter.ts";
 import {
@@ -34,8 +35,6 @@ import { SourceReader, type SourceReaderOptions } from "./source-reader.ts";
 import { SourceStates } from "./source-states.ts";
 import { readWorkloadKey } from "./workload-key.ts";
 import { isRolling, type WorkloadReader, type WorkloadRecord } from "./workload-record.ts";
-
-export const RESTART = "restart";
 
 /**
  * So many workloads of one namespace are written at a time. An API server on a few cores is busy with as many, and more
