@@ -135,6 +135,24 @@ test("what Korifi has written stays, however it is written, until it is to say s
   assert.deepEqual(plan(odd, keyed), [`update ${NAME} from creds-of-b1,creds-of-b2,rotated@k1`]);
 });
 
+test("one that has become immutable is not written, and said where it would have to be", () => {
+  const present = { ...after([alice]), isImmutable: true };
+  assert.deepEqual(told(planApp({ appName: "shop", services: [alice], present })), []);
+  assert.deepEqual(told(planApp({ appName: "shop", services: [alice, bob], present })), [
+    `SecretTaken: the Secret ${NAME} is immutable: delete it, and it is made anew`,
+  ]);
+});
+
+test("what Korifi has written is compared to the last digit, however deep it is", () => {
+  const deep = (pin: string): string => `{"pin":${"[".repeat(50_000)}${pin}${"]".repeat(50_000)}}`;
+  const { VCAP_SERVICES = "" } = textsIn(after([service("b1", deep("9007199254740992"))]).data);
+  const present = secretOf(NAME, { VCAP_SERVICES }, { owner: "shop" });
+  const plan = (pin: string) =>
+    told(planApp({ appName: "shop", appUid: uidOf("shop"), services: [service("b1", deep(pin))], present }));
+  assert.deepEqual(plan("9007199254740992"), []);
+  assert.deepEqual(plan("9007199254740993"), [`update ${NAME} from creds-of-b1`]);
+});
+
 test("more than a Secret holds is not written, and said", () => {
   const large = (name: string) => service(name, `{"a":"${"x".repeat(600_000)}"}`);
   const { writes, findings } = planApp({ appName: "shop", services: [large("b1"), large("b2")], present: undefined });

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { VCAP_SERVICES_KEY } from "../api/korifi/names.ts";
 import { Redacted } from "../base/redacted.ts";
 import { decodeText, encodeText, MAX_SECRET_BYTES, readCredentialsIn, textOf } from "./credentials.ts";
@@ -7,6 +6,7 @@ import { type Finding, finding } from "./finding.ts";
 import type { Binding, Instance, SecretView } from "./model.ts";
 import { vcapSecretName } from "./names.ts";
 import { nothingBut, type Plan, secretWrites } from "./plan.ts";
+import { isSameJson } from "./same-json.ts";
 import { entriesIn, type VcapEntry, vcapEntry, vcapServices } from "./vcap.ts";
 
 /** The services of an application, in the Secret that its VCAP_SERVICES comes from. */
@@ -52,12 +52,17 @@ export function planApp({ appName, appUid, services, present }: AppScene): AppPl
   const text = vcapServices(entries).reveal();
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_SECRET_BYTES) {
-    const message = `VCAP_SERVICES of ${appName} would have ${bytes} bytes, and a Secret holds ${MAX_SECRET_BYTES}`;
+    const message = `VCAP_SERVICES of ${appName} would have ${bytes} bytes, and a Secret holds ${MAX_SECRET_BYTES}: it stays as it is until there is room`;
     return { ...nothingBut(...findings, finding("CredentialsTooLarge", message)), ...NO_BINDINGS };
   }
   const data = new Redacted({ [VCAP_SERVICES_KEY]: encodeText(text) });
   const wanted = { name, type: "Opaque", data, owner: "app", derivedFrom: derivedFromText(origins) } as const;
-  return { writes: secretWrites(wanted, present), findings, changed: changedIn(entries, before), behind };
+  const writes = secretWrites(wanted, present);
+  if (present?.isImmutable && writes.length > 0) {
+    const immutable = finding("SecretTaken", `the Secret ${name} is immutable: delete it, and it is made anew`);
+    return { ...nothingBut(...findings, immutable), ...NO_BINDINGS };
+  }
+  return { writes, findings, changed: changedIn(entries, before), behind };
 }
 
 const NO_BINDINGS = { changed: [], behind: [] } as const;
@@ -88,7 +93,7 @@ function isKept(present: SecretView | undefined, { entries, before, origins }: W
 function saysTheSame({ bindingName, label, text }: VcapEntry, before: Entries): boolean {
   const former = before.get(bindingName);
   if (former === undefined || former.label !== label) return false;
-  return isDeepStrictEqual(JSON.parse(former.text.reveal()), JSON.parse(text.reveal()));
+  return isSameJson(former.text.reveal(), text.reveal());
 }
 
 const NO_ENTRIES: Entries = new Map();

@@ -113,7 +113,22 @@ const rows: readonly Row[] = [
   {
     why: "where both names are taken, nothing is written",
     secrets: [secretOf("b1", {}), secretOf(B1_DATABASE, {})],
-    plan: ["SecretTaken: the Secret b1 is somebody else's: its name is needed"],
+    plan: [
+      `SecretTaken: the Secrets b1 and ${B1_DATABASE} are somebody else's, or immutable: one of these names is needed`,
+    ],
+  },
+  {
+    why: "one that has become immutable makes room for another",
+    binding: bound("b1"),
+    secrets: [{ ...own("b1", { ...FLAT, user: "old" }), isImmutable: true }],
+    plan: [`create ${B1_DATABASE} from creds`, `status ${B1_DATABASE}, creds`, "delete b1"],
+    written: FLAT,
+  },
+  {
+    why: "one that has become immutable, and says the same, stays",
+    binding: bound("b1"),
+    secrets: [{ ...own("b1"), isImmutable: true }],
+    plan: [],
   },
   {
     why: "a binding of the instance's name does not write over its credentials",

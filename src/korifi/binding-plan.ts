@@ -53,7 +53,10 @@ export function planBinding(scene: BindingScene): Plan {
   if (read.kind === "refused") return nothingBut(...read.findings);
   const mount = mountOf(scene, instance, { secret, credentials: read.credentials });
   if (mount === undefined) {
-    return nothingBut(finding("SecretTaken", `the Secret ${binding.name} is somebody else's: its name is needed`));
+    const names = candidatesFor(binding, flatten(read.credentials).type).join(" and ");
+    return nothingBut(
+      finding("SecretTaken", `the Secrets ${names} are somebody else's, or immutable: one of these names is needed`),
+    );
   }
   return {
     writes: [...mount.writes, ...statusWrites(binding, mount.name, secret.name), ...deletions(scene, mount.name)],
@@ -79,16 +82,19 @@ function mountOf({ binding, secrets }: BindingScene, instance: Instance, given: 
   }
   const flat = flatten(credentials);
   const candidates = candidatesFor(binding, flat.type).filter((name) => name !== secret.name);
+  const derivedFrom = derivedFromText(originsOf([secret]));
+  const writesTo = (name: string): readonly SecretWrite[] =>
+    secretWrites({ name, ...flat, owner: "binding", derivedFrom }, present(name));
   const isOurs = (name: string): boolean => {
     const it = present(name);
-    return it !== undefined && it.type === flat.type && it.ownerUids.includes(binding.uid);
+    if (it === undefined || it.type !== flat.type || !it.ownerUids.includes(binding.uid)) return false;
+    return it.isImmutable !== true || writesTo(name).length === 0;
   };
   // What the status names comes first, so that no workload has to follow; but what is there before what would be made.
   const order = candidates.sort((a, b) => Number(b === binding.mountName) - Number(a === binding.mountName));
   const name = order.find(isOurs) ?? order.find((candidate) => present(candidate) === undefined);
   if (name === undefined) return undefined;
-  const derivedFrom = derivedFromText(originsOf([secret]));
-  return { name, writes: secretWrites({ name, ...flat, owner: "binding", derivedFrom }, present(name)) };
+  return { name, writes: writesTo(name) };
 }
 
 const statusWrites = (binding: Binding, mountName: string, envName: string): readonly Write[] =>

@@ -86,6 +86,25 @@ test("all keys that are wrong are named, in their order", () => {
   ]);
 });
 
+test("of very many keys that are wrong the first are named, and how many more there are", () => {
+  const chars = Array.from({ length: 93 }, (_, index) => String.fromCharCode(33 + index)).filter(
+    (c) => !/["\\]/.test(c),
+  );
+  const charAt = (index: number): string => chars[index % chars.length] ?? "";
+  const keys = Array.from({ length: 130_000 }, (_, index) => {
+    const rest = Math.floor(index / chars.length);
+    return `${"!#$%&'()*+,/:;<=>?@"[Math.floor(rest / chars.length)]}${charAt(rest)}${charAt(index)}`;
+  }).sort();
+  const text = `{${keys.map((key) => `"${key}":0`).join(",")}}`;
+  assert.ok(text.length < MAX_SECRET_BYTES, "it fits a Secret");
+  const read = readCredentials(new Redacted(text));
+  assert.deepEqual(new Set(reasonsOf(read)), new Set(["InvalidKey"]));
+  const words = read.kind === "refused" ? read.findings.map(({ message }) => message) : [];
+  assert.ok(words.join("").length < 2_000, "a status holds it");
+  assert.ok(keys.slice(0, words.length).every((key, index) => words[index]?.startsWith(`"${key}" cannot`)));
+  assert.match(words.at(-1) ?? "", new RegExp(`; and ${keys.length - words.length} more$`));
+});
+
 test("an object of nothing is credentials: a service may have none", () => {
   assert.equal(textOf(credentialsOf(" { } ")).reveal(), "{}");
 });

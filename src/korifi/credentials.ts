@@ -1,8 +1,9 @@
 import { CREDENTIALS_KEY, USER_PROVIDED } from "../api/korifi/names.ts";
 import { Redacted } from "../base/redacted.ts";
 import { isSecretKey, MAX_SECRET_KEY_LENGTH } from "../base/secret-keys.ts";
-import { type Finding, finding, shown } from "./finding.ts";
+import { type Finding, finding, firstOf, shown } from "./finding.ts";
 import { compactJson, isObjectText, membersOf, objectText, stringIn } from "./json-text.ts";
+import { onceFor } from "./once-for.ts";
 
 /**
  * The credentials of a service: one JSON object whose values stay the text that they were written in. Refused is what
@@ -42,14 +43,12 @@ export function readCredentials(text: Redacted<string>): ReadCredentials {
     return refused(finding("CredentialsNotObject", "the credentials are JSON, and not an object"));
   }
   const members = membersOf(compact);
-  const findings = Array.from(members).flatMap(memberFindings).sort(byMessage);
-  if (findings.length > 0) return refused(...findings);
+  const findings = Array.from(members).flatMap(memberFindings);
+  if (findings.length > 0) return { kind: "refused", findings: firstOf(findings) };
   return { kind: "credentials", credentials: { members: new Redacted(members) } };
 }
 
-const refused = (...findings: readonly Finding[]): ReadCredentials => ({ kind: "refused", findings });
-
-const byMessage = (a: Finding, b: Finding): number => (a.message < b.message ? -1 : 1);
+const refused = (why: Finding): ReadCredentials => ({ kind: "refused", findings: [why] });
 
 function memberFindings([name, value]: readonly [string, string]): readonly Finding[] {
   if (!isSecretKey(name)) {
@@ -65,8 +64,13 @@ function memberFindings([name, value]: readonly [string, string]): readonly Find
   return isText ? [] : [finding("NotText", `${shown(name)} has half of a surrogate pair, which no file can hold`)];
 }
 
-/** What stands under the key `credentials` of an instance's Secret. */
-export function readCredentialsIn(secret: { readonly name: string; readonly data: SecretValues }): ReadCredentials {
+interface CredentialsSecret {
+  readonly name: string;
+  readonly data: SecretValues;
+}
+
+/** What stands under the key `credentials` of an instance's Secret. Many are made from one. */
+export const readCredentialsIn = onceFor((secret: CredentialsSecret): ReadCredentials => {
   const { [CREDENTIALS_KEY]: encoded } = secret.data.reveal();
   if (encoded === undefined) {
     return refused(finding("CredentialsMissing", `the Secret ${secret.name} has no key ${CREDENTIALS_KEY}`));
@@ -74,7 +78,7 @@ export function readCredentialsIn(secret: { readonly name: string; readonly data
   const text = decodeText(encoded);
   if (text === undefined) return refused(finding("CredentialsNotJson", "the credentials are not JSON in UTF-8"));
   return readCredentials(new Redacted(text));
-}
+});
 
 export interface TextSource {
   readonly name: string;
@@ -97,12 +101,14 @@ export function credentialsOfTexts({ name, data, keys }: TextSource): ReadCreden
       findings.push(finding("NotText", `${shown(key)} of the Secret ${name} is not UTF-8`));
     else findings.push(finding("CredentialsMissing", `the Secret ${name} has no key ${shown(key)}`));
   }
-  if (findings.length > 0) return refused(...findings);
+  if (findings.length > 0) return { kind: "refused", findings: firstOf(findings) };
   return readCredentials(new Redacted(objectText(members)));
 }
 
 /** As one JSON object without white space: the same credentials in the same order are the same text. */
-export const textOf = ({ members }: Credentials): Redacted<string> => new Redacted(objectText(members.reveal()));
+export const textOf = onceFor(
+  ({ members }: Credentials): Redacted<string> => new Redacted(objectText(members.reveal())),
+);
 
 /** The data of an instance's Secret. */
 export const credentialsData = (credentials: Credentials): SecretValues =>

@@ -11,7 +11,7 @@ import {
   type SecretValues,
 } from "./credentials.ts";
 import { derivedFromText, originsOf } from "./derived-from.ts";
-import { finding, shown } from "./finding.ts";
+import { finding, listed } from "./finding.ts";
 import { objectText } from "./json-text.ts";
 import { isForProjection, migratedCredentials } from "./migration.ts";
 import type { CredentialsSource, Instance, SecretView } from "./model.ts";
@@ -84,7 +84,7 @@ function pick({ members }: Credentials, keys: readonly string[], secretName: str
   const all = members.reveal();
   const missing = keys.filter((key) => !all.has(key)).sort();
   if (missing.length > 0) {
-    const message = `the credentials in the Secret ${secretName} have no ${missing.map(shown).join(", no ")}`;
+    const message = `the credentials in the Secret ${secretName} have no ${listed(missing, ", no ")}`;
     return { kind: "refused", findings: [finding("CredentialsMissing", message)] };
   }
   return readCredentials(new Redacted(objectText([...all].filter(([name]) => keys.includes(name)))));

@@ -35,7 +35,7 @@ function isJson(text: string): boolean {
 const isSpace = (char: string | undefined): boolean => char === " " || char === "\n" || char === "\r" || char === "\t";
 
 /** Where the string that begins at `start` is over. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
   return at + 1;

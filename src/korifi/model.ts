@@ -45,6 +45,8 @@ export interface SecretView {
   readonly data: SecretValues;
   /** Where what it holds is known without being kept: `dataDigest` of it. The data has the keys alone then. */
   readonly digest?: string;
+  /** Nobody can write it; it can only go. */
+  readonly isImmutable?: boolean;
   /** Those that it goes with. */
   readonly ownerUids: readonly string[];
   /** What it says it was made from. */

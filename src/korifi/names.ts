@@ -17,10 +17,19 @@ export const vcapSecretName = (appName: string): string => withSuffix(appName, "
 /** As Korifi calls it. */
 export const serviceBindingName = (bindingName: string): string => withSuffix(`cf-binding-${bindingName}`, "");
 
-function withSuffix(name: string, suffix: string): string {
-  if (name.length + suffix.length <= MAX_NAME_LENGTH) return `${name}${suffix}`;
+/** Where the directory of its own name is another binding's. */
+export const ownDirectoryName = (bindingName: string, uid: string): string =>
+  withSuffix(bindingName, `-${shortHash(uid)}`);
+
+export const MAX_LABEL_LENGTH = 63;
+
+/** A name as the value of a label, which holds less. */
+export const labelOf = (name: string): string => withSuffix(name, "", MAX_LABEL_LENGTH);
+
+function withSuffix(name: string, suffix: string, maxLength = MAX_NAME_LENGTH): string {
+  if (name.length + suffix.length <= maxLength) return `${name}${suffix}`;
   const end = `-${shortHash(name)}${suffix}`;
-  return `${name.slice(0, MAX_NAME_LENGTH - end.length).replace(/[-.]+$/, "")}${end}`;
+  return `${name.slice(0, maxLength - end.length).replace(/[-.]+$/, "")}${end}`;
 }
 
 const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 8);

@@ -3,6 +3,7 @@ import { sortedJson } from "../base/sorted-json.ts";
 import type { SecretValues } from "./credentials.ts";
 import type { Finding } from "./finding.ts";
 import type { SecretView } from "./model.ts";
+import { onceFor } from "./once-for.ts";
 
 /**
  * What is written, in this order, each after the one before it has worked: a Secret before the status that names it, and
@@ -77,8 +78,9 @@ const holds = ({ data, digest }: SecretView, wanted: SecretValues): boolean =>
   digest === undefined ? isSameData(data, wanted) : digest === dataDigest(wanted);
 
 /** For comparing in memory; whoever writes it down tells others something of the values. */
-export const dataDigest = (data: SecretValues): string =>
-  createHash("sha256").update(sortedJson(data.reveal())).digest("base64url");
+export const dataDigest = onceFor((data: SecretValues): string =>
+  createHash("sha256").update(sortedJson(data.reveal())).digest("base64url"),
+);
 
 function isSameData(a: SecretValues, b: SecretValues): boolean {
   const [these, those] = [a.reveal(), b.reveal()];

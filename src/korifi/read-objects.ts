@@ -6,6 +6,7 @@ import { recordOf, type UnknownRecord } from "../kube/record.ts";
 import { keyIdOf } from "../publish/secret-publisher.ts";
 import { type Finding, finding } from "./finding.ts";
 import type { Binding, CredentialsSource, Instance, SecretView } from "./model.ts";
+import { onceFor } from "./once-for.ts";
 
 /**
  * The objects as they come. Their schema may be Korifi's own and not ours, so what ours refuses is found here once more. Must
@@ -18,7 +19,7 @@ const invalid = (message: string) => ({ findings: [finding("InvalidSpec", messag
 export const isRefused = <T extends object>(read: Read<T>): read is { readonly findings: readonly Finding[] } =>
   "findings" in read;
 
-export function readInstance(object: KubeObject): Read<Instance> {
+export const readInstance = onceFor((object: KubeObject): Read<Instance> => {
   const [spec, status] = [recordOf(object.spec), recordOf(object.status)];
   const source = readSource(object, spec);
   if (isRefused(source)) return source;
@@ -33,7 +34,7 @@ export function readInstance(object: KubeObject): Read<Instance> {
     ...(credentialsName !== undefined && { credentialsName }),
     ...(observedVersion !== undefined && { observedVersion }),
   };
-}
+});
 
 function readSource({ metadata }: KubeObject, spec: UnknownRecord): Read<CredentialsSource> {
   const ownName = textIn(spec.secretName);
@@ -54,7 +55,7 @@ function readSource({ metadata }: KubeObject, spec: UnknownRecord): Read<Credent
   return { kind: "followed", secretName, ...(Array.isArray(keys) && { keys: textsIn(keys) }) };
 }
 
-export function readBinding(object: KubeObject): Read<Binding> {
+export const readBinding = onceFor((object: KubeObject): Read<Binding> => {
   const [spec, status] = [recordOf(object.spec), recordOf(object.status)];
   const service = recordOf(spec.service);
   const instanceName = textIn(service.name);
@@ -74,7 +75,7 @@ export function readBinding(object: KubeObject): Read<Binding> {
     ...(type === "app" && appName !== undefined && { appName }),
     ...referencesIn(status),
   };
-}
+});
 
 function referencesIn(status: UnknownRecord): Pick<Binding, "mountName" | "envName" | "isSaidTwice"> {
   const [mounts, envs] = [
@@ -100,6 +101,7 @@ export function viewSecret(secret: KubeObject): SecretView {
     version,
     type: textIn(secret.type) ?? "Opaque",
     data: new Redacted(Object.fromEntries(texts) as Readonly<Record<string, string>>),
+    ...(secret.immutable === true && { isImmutable: true }),
     ownerUids: (ownerReferences ?? []).map((owner) => owner.uid),
     ...(derivedFrom !== undefined && { derivedFrom }),
     ...(servicesOf !== undefined && { servicesOf }),

@@ -2,32 +2,35 @@ import { APP_GUID_LABEL, BINDING_GUID_LABEL, BINDING_KIND, KORIFI_GROUP, KORIFI_
 import type { KubeObject } from "../kube/objects.ts";
 import { recordOf } from "../kube/record.ts";
 import type { Binding } from "./model.ts";
-import { serviceBindingName } from "./names.ts";
+import { labelOf, MAX_LABEL_LENGTH, ownDirectoryName, serviceBindingName } from "./names.ts";
 
-/** What the specification allows as the name of a directory. */
-const DIRECTORY = /^[a-z0-9.-]{1,253}$/;
+export interface ProjectionPlace {
+  readonly namespace: string;
+  /** Where the files are, below the root of all bindings: one of `directoriesFor`. */
+  readonly directory: string;
+}
 
 /**
  * What has a binding projected into the workloads of its application, by the runtime that looks after such objects; undefined
- * for a key. To be applied: what others say in it, such as a type, stays theirs. Its name for the service is a directory
- * in the containers, so one that is there stays, whoever has chosen it.
+ * for a key. To be applied: what others say in it, such as a type, stays theirs.
  */
 export function serviceBindingObject(
-  binding: Binding,
-  { namespace, present }: { readonly namespace: string; readonly present: KubeObject | undefined },
+  { name, appName, mountName }: Binding,
+  { namespace, directory }: ProjectionPlace,
 ): KubeObject | undefined {
-  const { name, appName } = binding;
-  if (appName === undefined || binding.mountName === undefined) return undefined;
+  if (appName === undefined || mountName === undefined) return undefined;
+  const label = labelOf(name);
   return {
     apiVersion: "servicebinding.io/v1",
     kind: "ServiceBinding",
     metadata: {
       name: serviceBindingName(name),
       namespace,
-      labels: { [BINDING_GUID_LABEL]: name, [APP_GUID_LABEL]: appName },
+      labels: { [BINDING_GUID_LABEL]: label, [APP_GUID_LABEL]: appName },
+      ...(label !== name && { annotations: { [BINDING_GUID_LABEL]: name } }),
     },
     spec: {
-      name: directoryOf(present) ?? chosenName(binding),
+      name: directory,
       workload: {
         apiVersion: "apps/v1",
         kind: "StatefulSet",
@@ -38,9 +41,34 @@ export function serviceBindingObject(
   };
 }
 
-function directoryOf(present: KubeObject | undefined): string | undefined {
-  const { name } = recordOf(present?.spec);
+/** Workloads bear the name of their application as a label. */
+export const canBeProjected = (appName: string): boolean => appName.length <= MAX_LABEL_LENGTH;
+
+/** What the specification allows as the name of a directory, but for the two that lead elsewhere. */
+const DIRECTORY = /^(?![.]{1,2}$)[a-z0-9.-]{1,253}$/;
+
+export const isDirectory = (name: string | undefined): name is string => name !== undefined && DIRECTORY.test(name);
+
+/**
+ * Where its files may be, best first; to be the first that is no other binding's of the application. One that is there
+ * stays, whoever has chosen it: files do not move without need.
+ */
+export const directoriesFor = (
+  { name, uid, displayName }: Binding,
+  present: KubeObject | undefined,
+): readonly string[] => [
+  ...new Set([directoryOf(present), displayName, name, ownDirectoryName(name, uid)].filter(isDirectory)),
+];
+
+/** The directory that a ServiceBinding has. */
+export function directoryOf(projection: KubeObject | undefined): string | undefined {
+  const { name } = recordOf(projection?.spec);
   return typeof name === "string" && name !== "" ? name : undefined;
 }
 
-const chosenName = ({ name, displayName = "" }: Binding): string => (DIRECTORY.test(displayName) ? displayName : name);
+/** The application whose workloads a ServiceBinding is projected into. */
+export function projectedInto({ spec }: KubeObject): string | undefined {
+  const { matchLabels } = recordOf(recordOf(recordOf(spec).workload).selector);
+  const name = recordOf(matchLabels)[APP_GUID_LABEL];
+  return typeof name === "string" ? name : undefined;
+}

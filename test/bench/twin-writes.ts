@@ -1,9 +1,10 @@
 import { performance } from "node:perf_hooks";
 import { cfServiceInstance } from "../../src/api/korifi/cf-service-instance.ts";
-import { apiVersionOf, type KubeObject } from "../../src/kube/objects.ts";
+import { apiVersionOf, type KubeObject, type OwnerReference } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { recordOf } from "../../src/kube/record.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { configMaps } from "../conformance/kinds.ts";
 import { base64, type Service, withVersion } from "./bound-services.ts";
 import { rate } from "./load.ts";
 import { listAll } from "./many-bindings.ts";
@@ -12,8 +13,9 @@ import { listAll } from "./many-bindings.ts";
 export const WIDTH = 32;
 
 /**
- * The like of everything that a change of credentials writes, in namespaces of their own: Secrets with the same data, and
- * instances that are left alone because they are a broker's. A plain client writes them, and does nothing else.
+ * The like of everything that a change of credentials writes, in namespaces of their own: Secrets with the same data, with
+ * as many labels, notes and owners, and instances that are left alone because they are a broker's. A plain client writes
+ * them, and does nothing else.
  */
 export class Twins {
   readonly #kube: Kube;
@@ -30,9 +32,9 @@ export class Twins {
     const spaces = new Map(services.map(({ ref, twinSpace }) => [ref.namespace, twinSpace]));
     for (const [space, namespace] of spaces) {
       const secrets = (await listAll(kube, secretType, space)).filter(({ type }) => isMeant(String(type)));
+      const owner = await createOwner(kube, namespace);
       await rate(secrets.length, WIDTH, async (index) => {
-        const { metadata, type, data } = secrets[index] as KubeObject;
-        const twin = { apiVersion: "v1", kind: "Secret", type, data, metadata: { namespace, name: metadata.name } };
+        const twin = twinOf(secrets[index] as KubeObject, namespace, owner);
         twins.#secrets.push(await kube.create<KubeObject>(secretType, twin));
       });
     }
@@ -76,13 +78,39 @@ export class Twins {
   }
 }
 
-/** As long as what the operator writes beside the data. */
-const NOTE = { "bench.keyturn.dev/derived-from": "db-000" };
+/** Somebody has to be there, or whoever collects garbage takes the Secrets away. */
+async function createOwner(kube: Kube, namespace: string): Promise<OwnerReference> {
+  const owner = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "owner" } };
+  const { metadata } = await kube.create<KubeObject>(configMaps, owner);
+  return { apiVersion: "v1", kind: "ConfigMap", name: metadata.name, uid: metadata.uid ?? "", controller: true };
+}
 
-/** The very write of the operator: all of the data, over what was read and nothing else. */
+function twinOf({ metadata, type, data }: KubeObject, namespace: string, owner: OwnerReference): KubeObject {
+  const { name, labels, annotations, ownerReferences } = metadata;
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    type,
+    data,
+    metadata: {
+      namespace,
+      name,
+      ...(labels && { labels: renamed(labels) }),
+      ...(annotations && { annotations: renamed(annotations) }),
+      ...(ownerReferences && { ownerReferences: [owner] }),
+    },
+  };
+}
+
+/** By their own names they would make it one that the operator looks after. */
+const renamed = (notes: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(notes).map(([key, value]) => [`bench.${key}`, value]));
+
+/** The very write of the operator: all of the data, over what was read and nothing else. What people write has no notes. */
 const bodyOf = (secret: KubeObject, version: number): object => {
-  const { uid, resourceVersion } = secret.metadata;
-  return { metadata: { uid, resourceVersion, annotations: NOTE }, data: dataWith(secret, version) };
+  const { uid, resourceVersion, labels, annotations } = secret.metadata;
+  const data = dataWith(secret, version);
+  return annotations ? { metadata: { uid, resourceVersion, labels, annotations }, data } : { data };
 };
 
 const isMeant = (type: string): boolean => type === "Opaque" || type.startsWith("servicebinding.io/");

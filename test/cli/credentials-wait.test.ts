@@ -147,3 +147,21 @@ test("a binding that has the legacy Secret projected keeps it for credentials th
     "db: taken up",
   ]);
 });
+
+test("what is so already is taken up already, in whatever order it is given and however it is escaped", async () => {
+  const world = await CredentialsWorld.start();
+  await world.instance();
+  await world.bind("b1", "shop");
+  await world.secret("db", { credentials: '{"tls":{"a":1},"password":"s3cr3t-canary&"}' });
+  await world.seeInstance();
+  await world.giveOut("b1", { ...FLAT, password: "s3cr3t-canary&" });
+  await world.giveVcap("shop", "b1", '{"tls":{"a":1},"password":"s3cr3t-canary\\u0026"}');
+  const { said, ended } = world.begin('{"password":"s3cr3t-canary&","tls":{"a":1}}');
+  await world.pass(3_000);
+  assert.deepEqual(lines(said.stdout), [
+    "db: the Secret db has these credentials already",
+    "db: taken up",
+    "b1: taken up in the Secret b1 and in VCAP_SERVICES of shop",
+  ]);
+  assert.equal(await ended, 0);
+});

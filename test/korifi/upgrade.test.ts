@@ -69,15 +69,15 @@ describe(`a Korifi that was there before, on the ${target.name} server`, { timeo
     await operator.stop("SIGTERM");
   });
 
-  test("where somebody else writes the status of one object, all are left alone", async () => {
+  test("where somebody else writes the status of one object, all of its namespace are left alone", async () => {
     for (const type of [instanceType, bindingType]) await label(kube, type, "keyturn");
     scene = await world.scene("legacy");
     korifi = await LegacyKorifi.set(scene, COUNT);
     past = await Past.of(scene);
     const operator = await start("--korifi", "auto");
-    await isNotLookedAfter(await world.scene("strange"));
+    await isNotLookedAfter(scene);
     await past.isLeftAlone(scene);
-    assert.match(operator.text, /are left alone.*manager writes the status/);
+    assert.match(operator.text, /are left alone.*manager writes the status.*--korifi on/);
   });
 
   test("switched off, nothing is looked after", { skip }, async () => {
@@ -175,6 +175,7 @@ async function isNotLookedAfter(scene: KorifiScene): Promise<void> {
     assert.equal((await scene.get(type, name))?.status, undefined);
     await scene.delete(type, name);
   }
+  await scene.delete(secrets, "db");
 }
 
 /** Until the credentials of a legacy service are where they are kept from now on, and known to its binding. */

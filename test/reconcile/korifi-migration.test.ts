@@ -2,9 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cfServiceBinding } from "../../src/api/korifi/cf-service-binding.ts";
 import { cfServiceInstance } from "../../src/api/korifi/cf-service-instance.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
+import { recordOf } from "../../src/kube/record.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import { customResourceDefinitions } from "../conformance/kinds.ts";
-import { KorifiControllersWorld } from "./korifi-world.ts";
+import { customResourceDefinitions, namespaces } from "../conformance/kinds.ts";
+import { KorifiControllersWorld, NAMESPACE } from "./korifi-world.ts";
+
+const eventType = { ...secretType, group: "events.k8s.io", plural: "events", kind: "Event" };
 
 async function legacy(): Promise<KorifiControllersWorld> {
   const world = await KorifiControllersWorld.begin({ mode: "on" });
@@ -46,7 +50,7 @@ test("an upgrade writes no Secret that was there, and moves no reference, until 
   await world.stop();
 });
 
-test("with auto, a status of somebody else's keeps everything as it is", async () => {
+test("with auto, a status of somebody else's keeps everything in its namespace as it is, and that is said", async () => {
   const world = await KorifiControllersWorld.begin();
   await world.secret("db", { credentials: "{}" });
   await world.secret("other", { credentials: "{}" });
@@ -59,6 +63,43 @@ test("with auto, a status of somebody else's keeps everything as it is", async (
   await world.pass(120_000);
   assert.deepEqual(world.traffic().writes, []);
   assert.deepEqual(await world.status(cfServiceBinding, "b1"), {});
+  const { items } = await world.kube.list<KubeObject>(eventType, { namespace: NAMESPACE });
+  const told = items.filter(({ reason }) => reason === "LeftAlone");
+  assert.deepEqual(told.map(({ regarding }) => recordOf(regarding).name).sort(), ["b1", "other"]);
+  for (const { type, note } of told) {
+    assert.equal(type, "Warning");
+    assert.match(
+      String(note),
+      /korifi-controllers writes the status of CFServiceInstance space\/db: .* run the operator with --korifi on$/,
+    );
+  }
+  await world.stop();
+});
+
+test("with auto, a status of somebody else's in one namespace keeps nobody away from another one", async () => {
+  const world = await KorifiControllersWorld.begin();
+  await world.instance("db");
+  await world.patchStatus(cfServiceInstance, "db", { observedGeneration: 1 }, "korifi-controllers");
+  await world.pass();
+  const namespace = "elsewhere";
+  await world.kube.create<KubeObject>(namespaces, {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: namespace },
+  });
+  const data = { credentials: Buffer.from("{}").toString("base64") };
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "db", namespace }, data };
+  await world.kube.create<KubeObject>(secretType, secret);
+  const { apiVersion, kind, spec } = (await world.get(cfServiceInstance, "db")) ?? assert.fail("there is none");
+  await world.kube.create<KubeObject>(cfServiceInstance, {
+    apiVersion,
+    kind,
+    metadata: { name: "db", namespace },
+    spec,
+  });
+  await world.pass();
+  const { status } = await world.kube.get<KubeObject>(cfServiceInstance, { namespace, name: "db" });
+  assert.deepEqual(recordOf(status).credentials, { name: "db" });
   await world.stop();
 });
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cfServiceBinding } from "../../src/api/korifi/cf-service-binding.ts";
-import { serviceBindingName } from "../../src/korifi/names.ts";
+import { serviceBindingName, vcapSecretName } from "../../src/korifi/names.ts";
 import type { TransportRequest } from "../../src/kube/transport.ts";
+import { secretType } from "../../src/publish/secret-publisher.ts";
 import { serviceBindingType } from "../../src/reconcile/korifi/korifi-sources.ts";
 import { KorifiControllersWorld } from "./korifi-world.ts";
 import { assertRights, rightsUsedIn } from "./used-rights.ts";
@@ -33,6 +34,7 @@ async function told(): Promise<ReadonlyMap<string, readonly TransportRequest[]>>
     await world.bind("b2", "mq");
   });
   await during(() => world.change("rotated", { credentials: '{"user":"bob"}' }));
+  await during(() => world.remove(secretType, vcapSecretName("shop")));
   await during(async () => {
     await world.change("rotated", { credentials: '{"user":"bob","type":"postgres"}' });
     await world.patch(serviceBindingType, serviceBindingName("b2"), { spec: { service: { name: "other" } } });

@@ -6,6 +6,7 @@ import { flatten } from "../../korifi/flatten.ts";
 import { membersOf } from "../../korifi/json-text.ts";
 import { keepsLegacyMount } from "../../korifi/migration.ts";
 import type { Binding, Instance, SecretView } from "../../korifi/model.ts";
+import { isSameJson } from "../../korifi/same-json.ts";
 import { entriesIn } from "../../korifi/vcap.ts";
 import { compareResourceVersions } from "../../kube/resource-version.ts";
 
@@ -50,5 +51,7 @@ function isMounted({ binding, instance, mount }: BoundScene, credentials: Creden
 function isInVcap({ binding, vcap }: BoundScene, credentials: Credentials): boolean {
   const text = decodeText(vcap?.data.reveal()[VCAP_SERVICES_KEY] ?? "") ?? "";
   const entry = entriesIn(new Redacted(text)).get(binding.name);
-  return entry !== undefined && membersOf(entry.text.reveal()).get("credentials") === textOf(credentials).reveal();
+  const said = entry && membersOf(entry.text.reveal()).get("credentials");
+  // Whoever sets what is there already, in another order, has written nothing.
+  return said !== undefined && isSameJson(said, textOf(credentials).reveal());
 }

@@ -1,7 +1,7 @@
 import { cfServiceBinding } from "../../api/korifi/cf-service-binding.ts";
 import { cfServiceInstance } from "../../api/korifi/cf-service-instance.ts";
 import { KORIFI_GROUP, KORIFI_VERSION, SERVICES_OF } from "../../api/korifi/names.ts";
-import { type AppService, planApp } from "../../korifi/app-plan.ts";
+import { type AppPlan, type AppService, planApp } from "../../korifi/app-plan.ts";
 import { type DerivedFrom, originsOf } from "../../korifi/derived-from.ts";
 import type { Finding } from "../../korifi/finding.ts";
 import type { Binding, Instance, SecretView } from "../../korifi/model.ts";
@@ -11,8 +11,11 @@ import { Conflict, NotServed } from "../../kube/errors.ts";
 import { ifFound } from "../../kube/if-found.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
+import { ObjectRefused } from "../objects/owned-objects.ts";
+import { AppTroubles } from "./app-troubles.ts";
 import type { KorifiCaches, Seen } from "./korifi-caches.ts";
 import { type LiveSecrets, takenAlongBy, versionWord } from "./live-secrets.ts";
+import { troublesOf } from "./report-words.ts";
 import { isSameBinding, isSameInstance } from "./same-objects.ts";
 import { knownWord } from "./secret-sights.ts";
 
@@ -27,6 +30,10 @@ export interface AppLook {
   readonly findings: readonly Finding[];
   readonly isWritten: boolean;
 }
+
+/** Those of the application itself: what is wrong with a service is said at its binding anyway. */
+export const ownFindings = ({ findings }: AppLook): readonly Finding[] =>
+  findings.filter(({ reason }) => reason !== "BindingNotReady");
 
 /** What is known of the Secret as this process has last seen it to be in order. */
 interface Known {
@@ -58,7 +65,7 @@ const NOTHING: AppLook = { findings: [], isWritten: false };
 /**
  * The Secrets with VCAP_SERVICES, one for each application that is or was bound to something. What is in one stays there
  * for a service that has not changed, so that a change costs one read of the Secret, one of the changed credentials and one
- * write. Must not: take a service out because it cannot be read.
+ * write; where all of them have, it is not read. Must not: take a service out because it cannot be read.
  */
 export class AppSecrets {
   readonly #options: AppSecretsOptions;
@@ -70,13 +77,21 @@ export class AppSecrets {
     this.#options = options;
   }
 
+  /** What is told at the bindings of applications. */
+  readonly troubles = new AppTroubles();
+
   /** By what the watches know; `isLive`: whatever they do not know yet. Throws `Conflict` and `ObjectRefused`. */
   async look(namespace: string, appName: string, signal: AbortSignal, isLive = false): Promise<AppLook> {
     const key = keyOf({ namespace, name: appName });
     const turn = this.#after(this.#turns.get(key), () => this.#lookAgain({ namespace, appName, isLive }, signal));
     this.#turns.set(key, turn);
     try {
-      return await turn;
+      const look = await turn;
+      this.troubles.note(key, troublesOf(ownFindings(look)));
+      return look;
+    } catch (error) {
+      if (error instanceof ObjectRefused) this.troubles.note(key, [{ reason: error.code, message: error.message }]);
+      throw error;
     } finally {
       if (this.#turns.get(key) === turn) this.#turns.delete(key);
     }
@@ -100,19 +115,28 @@ export class AppSecrets {
   }
 
   async #look(place: AppPlace, signal: AbortSignal): Promise<AppLook> {
-    const { caches } = this.#options;
     const { namespace, appName } = place;
     const key = keyOf({ namespace, name: appName });
-    const name = vcapSecretName(appName);
     const services = this.#servicesOf(key, namespace);
     const known = place.isLive ? undefined : this.#known.get(key);
-    const isKnown = known !== undefined && known.word === knownWord(caches, namespace, name);
-    if (isKnown && isSameSet(known, services, (service) => this.#signature(namespace, service))) return NOTHING;
+    if (known && this.#isSame(known, services, place)) return NOTHING;
     const look = new AppWork({ ...this.#options, ...place, services, known }, signal);
     const { result, learned } = await look.run();
     if (learned) this.#known.set(key, learned);
     else this.#known.delete(key);
     return result;
+  }
+
+  /** Whether a look would bring nothing new, as far as the watches know. */
+  isAsKnown(namespace: string, appName: string): boolean {
+    const key = keyOf({ namespace, name: appName });
+    const known = this.#known.get(key);
+    return known !== undefined && this.#isSame(known, this.#servicesOf(key, namespace), { namespace, appName });
+  }
+
+  #isSame(known: Known, services: readonly Service[], { namespace, appName }: Omit<AppPlace, "isLive">): boolean {
+    const isSeen = known.word === knownWord(this.#options.caches, namespace, vcapSecretName(appName));
+    return isSeen && isSameSet(known, services, (service) => this.#signature(namespace, service));
   }
 
   /** Nothing is bound to it and it has no Secret. */
@@ -165,6 +189,19 @@ interface AppWorkOptions extends AppSecretsOptions, AppPlace {
   readonly known: Known | undefined;
 }
 
+/** One service, and what is known of it once it is written. */
+interface LookedAt {
+  readonly service: AppService;
+  readonly learned: readonly [bindingName: string, service: KnownService];
+}
+
+interface PlannedApp {
+  readonly plan: AppPlan;
+  readonly present: SecretView | undefined;
+  readonly app: KubeObject | undefined;
+  readonly looked: readonly LookedAt[];
+}
+
 /** One look, from the Secret to the write. */
 class AppWork {
   readonly #options: AppWorkOptions;
@@ -176,19 +213,10 @@ class AppWork {
   }
 
   async run(): Promise<{ readonly result: AppLook; readonly learned: Known | undefined }> {
-    const { namespace, appName, isLive, services, secrets } = this.#options;
-    const name = vcapSecretName(appName);
-    const mayBe = isLive || secrets.mayBe(namespace, name);
-    const present = mayBe ? await secrets.read(namespace, name, this.#signal) : undefined;
-    if (present === undefined && services.length === 0) return { result: NOTHING, learned: undefined };
-    const looked = await this.#lookAt(present);
-    const app = present?.servicesOf === undefined ? await this.#app() : undefined;
-    const plan = planApp({
-      appName,
-      ...(app && { appUid: app.metadata.uid ?? "" }),
-      services: looked.map(({ service }) => service),
-      present,
-    });
+    const { namespace, appName, secrets } = this.#options;
+    const planned = await this.#plan();
+    if (!planned) return { result: NOTHING, learned: undefined };
+    const { plan, present, app, looked } = planned;
     const [write] = plan.writes.filter((each): each is SecretWrite => each.kind === "secret");
     let word = present && versionWord(present.uid, present.version);
     if (write) {
@@ -198,19 +226,63 @@ class AppWork {
       const { uid, version } = await secrets.write(write, { namespace, owner, present, annotations }, this.#signal);
       word = versionWord(uid, version);
     }
-    const isTaken = plan.findings.some(({ reason }) => reason === "SecretTaken");
+    // Then nothing is written at all, and what was read is not what stands there.
+    const isKept = plan.findings.some(({ reason }) => reason === "SecretTaken" || reason === "CredentialsTooLarge");
     // What is said of those that are behind was made from something else than what was read: they are looked at again.
     const current = looked.map(
       ({ learned: [each, service] }) =>
         [each, plan.behind.includes(each) ? { ...service, signature: BEHIND } : service] as const,
     );
-    const learned = word === undefined || isTaken ? undefined : { word, services: new Map(current) };
+    const learned = word === undefined || isKept ? undefined : { word, services: new Map(current) };
     return { result: { findings: plan.findings, isWritten: write !== undefined }, learned };
   }
 
+  /** Undefined where there is nothing to be told. What may be written over is looked at before what it is made from. */
+  async #plan(): Promise<PlannedApp | undefined> {
+    const { namespace, appName, isLive, services, secrets } = this.#options;
+    const name = vcapSecretName(appName);
+    const known = this.#isAllNew() ? secrets.remembered(namespace, name) : undefined;
+    const renewal = known && (await this.#planOver(known, true));
+    if (renewal && renewal.plan.findings.length === 0) return renewal;
+    const mayBe = isLive || secrets.mayBe(namespace, name);
+    const present = mayBe ? await secrets.read(namespace, name, this.#signal) : undefined;
+    if (present === undefined && services.length === 0) return undefined;
+    const isOurs = !isLive && present !== undefined && secrets.isOurs(namespace, present);
+    const planned = await this.#planOver(present, isOurs);
+    // Whether something cannot be read is decided by credentials as they are, not as they were told of.
+    return isOurs && planned.plan.findings.length > 0 ? this.#planOver(present, false) : planned;
+  }
+
+  /** Nothing of what is there stays, so that it need not be looked at. */
+  #isAllNew(): boolean {
+    const { isLive, services, known } = this.#options;
+    return !isLive && services.every((service) => !this.#isUnchanged(service, known));
+  }
+
+  #isUnchanged(service: Service, known: Known | undefined): boolean {
+    const { namespace, caches } = this.#options;
+    const before = known?.services.get(service.binding.said.name);
+    if (!before) return false;
+    const name = service.instance?.said.credentialsName;
+    return before.signature === signatureOf(service, name === undefined ? "" : knownWord(caches, namespace, name));
+  }
+
+  async #planOver(present: SecretView | undefined, isOurs: boolean): Promise<PlannedApp> {
+    const { appName } = this.#options;
+    const looked = await this.#lookAt(present, isOurs);
+    const app = present?.servicesOf === undefined ? await this.#app() : undefined;
+    const plan = planApp({
+      appName,
+      ...(app && { appUid: app.metadata.uid ?? "" }),
+      services: looked.map(({ service }) => service),
+      present,
+    });
+    return { plan, present, app, looked };
+  }
+
   /** Credentials are read where they have changed since the Secret was as it is. */
-  async #lookAt(present: SecretView | undefined) {
-    const { namespace, services, secrets, known, caches } = this.#options;
+  async #lookAt(present: SecretView | undefined, isOurs: boolean): Promise<readonly LookedAt[]> {
+    const { namespace, services, secrets, known } = this.#options;
     const isAsKnown = present !== undefined && known?.word === versionWord(present.uid, present.version);
     const mark = secrets.mark();
     return Promise.all(
@@ -218,14 +290,17 @@ class AppWork {
         const { binding, instance } = service;
         const name = instance?.said.credentialsName;
         const parts = { binding: binding.said, instance: followedBy(instance) };
-        const before = isAsKnown ? known?.services.get(binding.said.name) : undefined;
-        const knownSignature = signatureOf(service, name === undefined ? "" : knownWord(caches, namespace, name));
-        if (before && before.signature === knownSignature) {
+        const before = known?.services.get(binding.said.name);
+        if (before && isAsKnown && this.#isUnchanged(service, known)) {
           const same: AppService = { ...parts, credentials: undefined, unchanged: before.origins };
           return { service: same, learned: [binding.said.name, before] as const };
         }
         const isReadable = name !== undefined && parts.instance !== undefined;
-        const credentials = isReadable ? await secrets.shared(namespace, name, mark, this.#signal) : undefined;
+        const read = (secret: string): Promise<SecretView | undefined> =>
+          isOurs
+            ? secrets.watched(namespace, secret, this.#signal)
+            : secrets.shared(namespace, secret, mark, this.#signal);
+        const credentials = isReadable ? await read(name) : undefined;
         const word = credentials ? versionWord(credentials.uid, credentials.version) : "";
         const learned: KnownService = {
           signature: signatureOf(service, word),

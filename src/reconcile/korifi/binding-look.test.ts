@@ -9,61 +9,26 @@ import { type EmbeddedCluster, embeddedCluster } from "../../embedded/embedded-c
 import { bindingObject, instanceObject } from "../../korifi/korifi.fixture.ts";
 import { bindingStatus } from "../../korifi/plan.ts";
 import { Conflict } from "../../kube/errors.ts";
-import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
-import { ResourceCache } from "../../kube/resource-cache.ts";
+import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
-import type { Source, Watch } from "../../runtime/controller.ts";
+import type { Source } from "../../runtime/controller.ts";
 import { crdType } from "../../runtime/operator.ts";
 import { OwnedObjects } from "../objects/owned-objects.ts";
 import { AppSecrets } from "./app-secrets.ts";
 import { BindingLook } from "./binding-look.ts";
-import { KorifiCaches } from "./korifi-caches.ts";
 import { FIELD_MANAGER, korifiSources, serviceBindingType } from "./korifi-sources.ts";
 import { LiveSecrets } from "./live-secrets.ts";
 import { MountUsers } from "./mount-users.ts";
 import { Projections } from "./projections.ts";
 import { Strangers } from "./strangers.ts";
+import { ToldCaches } from "./told-caches.fixture.ts";
 
 const { signal } = new AbortController();
 const NAMESPACE = "default";
 
-/** Caches that are told what they know, whatever the server says by then. */
-class ToldCaches {
-  readonly #caches = new Map<Source, ResourceCache<unknown>>();
-  readonly caches: KorifiCaches;
-
-  constructor() {
-    const watch = <R>(source: Source<R>): Watch<R> => ({ source, keysOf: () => [] });
-    const { instances, bindings, secrets, projections } = korifiSources;
-    const watches = {
-      instances: watch(instances),
-      bindings: watch(bindings),
-      secrets: watch(secrets),
-      projections: watch<KubeObject>(projections),
-    };
-    const cacheOf = <R>({ source }: Watch<R>): ResourceCache<R> => this.#of(source) as ResourceCache<R>;
-    this.caches = new KorifiCaches(watches, { cacheOf });
-  }
-
-  #of<R>(source: Source<R>): ResourceCache<unknown> {
-    const known = this.#caches.get(source as Source);
-    if (known) return known;
-    const made = new ResourceCache<unknown>({ indexes: (source as Source).indexes ?? {} });
-    this.#caches.set(source as Source, made);
-    return made;
-  }
-
-  tell<R>(source: Source<R>, object: KubeObject): void {
-    const { uid = "", resourceVersion = "" } = object.metadata;
-    const cache = this.#of(source);
-    const record = source.record(object);
-    const deltas = cache.deltasOfUpsert({ key: keyOf(object.metadata), uid, resourceVersion, record });
-    for (const delta of deltas) cache.apply(delta);
-  }
-}
-
 interface Stage {
   readonly cluster: EmbeddedCluster;
+  readonly secrets: LiveSecrets;
   readonly told: ToldCaches;
   readonly look: BindingLook;
   readonly put: (type: ResourceType, object: KubeObject) => Promise<KubeObject>;
@@ -76,7 +41,7 @@ async function stage(): Promise<Stage> {
   await clock.advance(1_000);
   const told = new ToldCaches();
   const { caches } = told;
-  const secrets = new LiveSecrets(kube, caches);
+  const secrets = new LiveSecrets({ kube, clock, caches });
   const objects = new OwnedObjects({ kube, caches, types: [serviceBindingType], fieldManager: FIELD_MANAGER });
   const look = new BindingLook({
     kube,
@@ -86,7 +51,14 @@ async function stage(): Promise<Stage> {
     apps: new AppSecrets({ kube, caches, secrets }),
     projections: new Projections({ kube, clock, caches, objects }),
     users: new MountUsers(kube),
-    strangers: new Strangers({ mode: "on", kube, clock, logger: silentLogger, caches }),
+    strangers: new Strangers({
+      mode: "on",
+      kube,
+      clock,
+      logger: silentLogger,
+      caches,
+      events: { record: async () => {} },
+    }),
   });
   const put = async (type: ResourceType, object: KubeObject): Promise<KubeObject> => {
     const { uid: _, ...metadata } = { ...object.metadata, namespace: NAMESPACE };
@@ -94,7 +66,7 @@ async function stage(): Promise<Stage> {
     if (object.status === undefined) return made;
     return kube.replace<KubeObject>(type, { ...made, status: object.status }, { subresource: "status" });
   };
-  return { cluster, told, look, put };
+  return { cluster, secrets, told, look, put };
 }
 
 const secretObject = (name: string, texts: Readonly<Record<string, string>>, more: object = {}): KubeObject => ({
@@ -172,4 +144,32 @@ test("a Secret that the status names by now is not deleted, whatever the cache s
   );
   await look.afterwards?.(binding);
   assert.ok(await kube.get(secretType, { namespace: NAMESPACE, name: "b1-typed" }));
+});
+
+test("credentials that were kept do not undo what another process has made from newer ones", async () => {
+  const scene = await stage();
+  const { kube } = scene.cluster;
+  const { binding, newer } = await moved(scene);
+  const told = <R>(source: Source<R>, object: KubeObject): KubeObject => {
+    scene.told.tell(source, object);
+    return object;
+  };
+  const change = (name: string, texts: Readonly<Record<string, string>>): Promise<KubeObject> =>
+    kube.patch(secretType, { namespace: NAMESPACE, name }, { type: "merge", body: secretObject(name, texts) });
+  const mount = (): Promise<KubeObject> => kube.get(secretType, { namespace: NAMESPACE, name: "b1" });
+  const look = async (): Promise<void> => void (await scene.look.look(binding, signal));
+  told(korifiSources.instances, newer);
+  told(korifiSources.secrets, await change("new", { credentials: '{"user":"carol"}' }));
+  await look();
+  told(korifiSources.secrets, await mount());
+  assert.equal(await mountedUser(scene), "carol");
+  // The watch brings one change, which somebody reads, and not yet the next, which another process has followed.
+  told(korifiSources.secrets, await change("new", { credentials: '{"user":"dave"}' }));
+  await scene.secrets.watched(NAMESPACE, "new", signal);
+  await change("new", { credentials: '{"user":"erin"}' });
+  await change("b1", { user: "erin" });
+  await assert.rejects(look(), Conflict, "the Secret is not what this process wrote");
+  told(korifiSources.secrets, await mount());
+  await look();
+  assert.equal(await mountedUser(scene), "erin");
 });

@@ -62,30 +62,44 @@ export class BindingLook implements Looker {
   }
 
   async look(object: KubeObject, signal: AbortSignal): Promise<Look | Outcome> {
-    const { caches, strangers, secrets, projections } = this.#options;
-    const alone = await strangers.leaveAlone(signal);
+    const { strangers, projections } = this.#options;
+    const alone = await strangers.leaveObjectAlone(object, signal);
     if (alone) return alone;
     const binding = readBinding(object);
     if (isRefused(binding)) return reportOf({ object, troubles: troublesOf(binding.findings), isGivenOut: false });
-    const { namespace = "" } = object.metadata;
-    const instance = caches.instanceOf(namespace, binding);
-    const work: BindingWork = { object, binding, instance, sights: new SecretSights(secrets, namespace, binding.uid) };
+    const work = this.#workOn(object, binding);
     if (this.#isSound(work)) {
       const { troubles, againAt } = await projections.put(binding, object, signal);
       if (troubles.length === 0) return againAt === undefined ? { kind: "settled" } : { kind: "recheck", at: againAt };
     }
+    const plan = await this.#plan(work, signal);
+    if (!work.sights.isOurs || isRenewal(plan)) return this.#carryOut(work, plan, signal);
+    const again: BindingWork = { ...this.#workOn(object, binding), isLive: true };
+    return this.#carryOut(again, await this.#plan(again, signal), signal);
+  }
+
+  #workOn(object: KubeObject, binding: Binding): BindingWork {
+    const { caches, secrets } = this.#options;
+    const { namespace = "" } = object.metadata;
+    const instance = caches.instanceOf(namespace, binding);
+    return { object, binding, instance, sights: new SecretSights(secrets, namespace, binding.uid), isLive: false };
+  }
+
+  async #plan(work: BindingWork, signal: AbortSignal): Promise<Plan> {
+    const { object, binding, instance, sights } = work;
+    const { namespace = "" } = object.metadata;
     const credentials = await this.#gather(work, signal);
-    const isUnreadable = instance === undefined && caches.instance(keyOf({ namespace, name: binding.instanceName }));
-    const plan = isUnreadable
+    const isUnreadable =
+      instance === undefined && this.#options.caches.instance(keyOf({ namespace, name: binding.instanceName }));
+    return isUnreadable
       ? nothingBut(finding("InstanceNotReady", `the service ${binding.instanceName} says what cannot be followed`))
-      : planBinding({ binding, instance: instance?.said, credentials, secrets: work.sights.present });
-    return this.#carryOut(work, plan, signal);
+      : planBinding({ binding, instance: instance?.said, credentials, secrets: sights.present });
   }
 
   /** What may be written over is looked at before what it is made from. */
   async #gather(work: BindingWork, signal: AbortSignal): Promise<SecretView | undefined> {
     const { secrets } = this.#options;
-    const { binding, instance, sights, object } = work;
+    const { binding, instance, sights, object, isLive } = work;
     const { namespace = "" } = object.metadata;
     const credentialsName = instance?.said.credentialsName;
     if (binding.mountName !== undefined && binding.mountName !== credentialsName) {
@@ -95,7 +109,10 @@ export class BindingLook implements Looker {
     for (;;) {
       await sights.look(missing, signal);
       if (credentialsName === undefined) return undefined;
-      const credentials = await secrets.shared(namespace, credentialsName, secrets.mark(), signal);
+      const credentials =
+        sights.isOurs && !isLive
+          ? await secrets.watched(namespace, credentialsName, signal)
+          : await secrets.shared(namespace, credentialsName, secrets.mark(), signal);
       sights.add(credentialsName, credentials);
       const names = mountSecretNames({ binding, credentials }).filter((name) => name !== credentialsName);
       missing = names.filter((name) => !sights.has(name) && secrets.mayBe(namespace, name));
@@ -125,19 +142,20 @@ export class BindingLook implements Looker {
     });
     const isDone = refusals.length === 0;
     const troubles = [...troublesOf(plan.findings), ...refusals, ...projected.troubles];
+    const ofApp = this.#troublesOfApp(work);
     const mountName = isDone ? (moved?.mountName ?? binding.mountName) : binding.mountName;
     const againAt = this.#againAt(troubles, projected);
     const note = moved || troubles.length > 0 ? undefined : await this.#farewell(work, plan, signal);
     return {
       ...reportOf({
         object,
-        troubles,
+        troubles: [...troubles, ...ofApp],
         note,
         isGivenOut: mountName !== undefined && sights.isThere(mountName),
         ...(isDone && moved && { moved }),
       }),
       ...(againAt !== undefined && { againAt }),
-      afterwards: (stored) => (isDone ? this.#afterwards(work, { plan, troubles, stored }, signal) : nothing()),
+      afterwards: (stored) => (isDone ? this.#afterwards(work, { plan, troubles, ofApp, stored }, signal) : nothing()),
     };
   }
 
@@ -186,14 +204,14 @@ export class BindingLook implements Looker {
   /** Once the status names another one. */
   async #afterwards(
     work: BindingWork,
-    { plan, troubles, stored }: Done,
+    { plan, troubles, ofApp, stored }: Done,
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { clock, users, secrets, kube } = this.#options;
     const { namespace = "", name } = work.object.metadata;
     const left = leftBy(plan);
     if (left.length === 0) {
-      if (troubles.length === 0) this.#noteSound(work, stored, plan);
+      if (troubles.length === 0) this.#noteSound(work, { plan, ofApp, stored });
       return undefined;
     }
     const used = await users.usedIn(namespace, signal);
@@ -213,27 +231,30 @@ export class BindingLook implements Looker {
     const { namespace = "" } = work.object.metadata;
     const { mountName } = work.binding;
     const wordOf = (name: string): string => knownWord(this.#options.caches, namespace, name);
-    return this.#sound.isSound(keyOf(work.object.metadata), this.#signature(work, work.object, mountName, wordOf));
+    const said = { stored: work.object, mountName, ofApp: this.#troublesOfApp(work) };
+    return this.#sound.isSound(keyOf(work.object.metadata), this.#signature(work, said, wordOf));
   }
 
-  #noteSound(work: BindingWork, stored: KubeObject, plan: Plan): void {
+  /** What keeps VCAP_SERVICES from being what it is to be. */
+  #troublesOfApp({ object, binding }: BindingWork): readonly Trouble[] {
+    const { namespace = "" } = object.metadata;
+    const { appName } = binding;
+    return appName === undefined ? [] : this.#options.apps.troubles.of(keyOf({ namespace, name: appName }));
+  }
+
+  #noteSound(work: BindingWork, { plan, ofApp, stored }: Omit<Done, "troubles">): void {
     const { namespace = "" } = work.object.metadata;
     const moved = plan.writes.find((write) => write.kind === "binding-status");
     const wordOf = (name: string): string =>
       work.sights.wordOf(name) ?? knownWord(this.#options.caches, namespace, name);
-    const signature = this.#signature(work, stored, moved?.mountName ?? work.binding.mountName, wordOf);
-    this.#sound.note(keyOf(work.object.metadata), signature);
+    const said = { stored, mountName: moved?.mountName ?? work.binding.mountName, ofApp };
+    this.#sound.note(keyOf(work.object.metadata), this.#signature(work, said, wordOf));
   }
 
-  #signature(
-    work: BindingWork,
-    { metadata }: KubeObject,
-    mountName: string | undefined,
-    wordOf: (name: string) => string,
-  ): string {
+  #signature(work: BindingWork, { stored, mountName, ofApp }: SaidOfBinding, wordOf: (name: string) => string): string {
     const { uid, source, credentialsName } = work.instance?.said ?? {};
     const names = [...this.#ownNames(work), mountName, credentialsName];
-    return signatureOf([metadata.resourceVersion, uid, source], names, wordOf);
+    return signatureOf([stored.metadata.resourceVersion, uid, source, ofApp], names, wordOf);
   }
 }
 
@@ -242,21 +263,32 @@ interface BindingWork {
   readonly binding: Binding;
   readonly instance: Seen<Instance> | undefined;
   readonly sights: SecretSights;
+  /** Whatever the watch tells of the credentials, they are read. */
+  readonly isLive: boolean;
 }
 
 interface Done {
   readonly plan: Plan;
   readonly troubles: readonly Trouble[];
+  /** Those of its application. */
+  readonly ofApp: readonly Trouble[];
   readonly stored: KubeObject;
 }
 
+interface SaidOfBinding extends Pick<Done, "stored" | "ofApp"> {
+  readonly mountName: string | undefined;
+}
+
+/** Nothing but other values for what is there: all else is decided by credentials as they are, not as they were told of. */
+const isRenewal = ({ writes, findings }: Plan): boolean =>
+  findings.length === 0 && writes.every((write) => write.kind === "secret" && write.over !== undefined);
+
 const leftBy = ({ writes }: Plan) => writes.filter((write) => write.kind === "delete-secret");
 
-/** What was told beside a success. */
+/** What was said of Secrets that go. */
 const noteIn = ({ status }: KubeObject): string | undefined => {
-  const conditions = recordsIn(recordOf(status).conditions);
-  const { message } = conditions.find((one) => one.type === "Synced" && one.status === "True") ?? {};
-  return typeof message === "string" && message !== "" ? message : undefined;
+  const { message } = recordsIn(recordOf(status).conditions).find(({ type }) => type === "Synced") ?? {};
+  return /^nothing names .*?: it goes/.exec(String(message))?.[0];
 };
 
 const nothing = async (): Promise<undefined> => undefined;

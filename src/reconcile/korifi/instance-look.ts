@@ -42,7 +42,7 @@ export class InstanceLook implements Looker {
   }
 
   async look(object: KubeObject, signal: AbortSignal): Promise<Look | Outcome> {
-    const alone = await this.#options.strangers.leaveAlone(signal);
+    const alone = await this.#options.strangers.leaveObjectAlone(object, signal);
     if (alone) return alone;
     const instance = readInstance(object);
     if (isRefused(instance)) return reportOf({ object, troubles: troublesOf(instance.findings), isGivenOut: false });
@@ -77,7 +77,7 @@ export class InstanceLook implements Looker {
   async #gather(instance: Instance, sights: SecretSights, signal: AbortSignal): Promise<InstanceScene> {
     const { source } = instance;
     if (source.kind === "managed") return { instance, source: undefined, secrets: [] };
-    const first = source.kind === "own" ? await sights.lookLive(source.secretName, signal) : undefined;
+    const first = source.kind === "own" ? await sights.lookWatched(source.secretName, signal) : undefined;
     // Nothing is made from credentials of its own, unless they are of the time when those were flat.
     if (first !== undefined && !isForProjection(first)) return { instance, source: first, secrets: [] };
     const others = namesOf(instance).filter((name) => name !== source.secretName);

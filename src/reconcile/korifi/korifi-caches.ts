@@ -1,11 +1,12 @@
 import { BINDING_KIND, INSTANCE_KIND } from "../../api/korifi/names.ts";
 import type { Binding, Instance } from "../../korifi/model.ts";
 import { isRefused, type Read, readBinding, readInstance } from "../../korifi/read-objects.ts";
+import { directoryOf, projectedInto } from "../../korifi/service-binding-object.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
 import type { Entry, ResourceCache } from "../../kube/resource-cache.ts";
 import type { ControllerContext, Watch } from "../../runtime/controller.ts";
 import type { MadeObjects } from "../objects/owned-objects.ts";
-import { type SecretRecord, type ServiceRecord, STRANGE, serviceBindingType } from "./korifi-sources.ts";
+import { directoryKey, type SecretRecord, type ServiceRecord, serviceBindingType } from "./korifi-sources.ts";
 
 /** The watches of one controller; what they lead to differs, what they look at does not. */
 export interface KorifiWatches {
@@ -81,12 +82,36 @@ export class KorifiCaches implements MadeObjects {
     return this.#secrets.find("owner", metadata.uid ?? "");
   }
 
-  /** An object whose status somebody else writes, in words. */
-  strangeObject(): string | undefined {
-    const [instance] = this.#instances.find("strange", STRANGE);
-    const [binding] = this.#bindings.find("strange", STRANGE);
+  /** Whether somebody else writes its status. */
+  isStrange({ kind, metadata }: KubeObject): boolean {
+    const cache = kind === INSTANCE_KIND ? this.#instances : this.#bindings;
+    return cache.get(keyOf(metadata))?.stranger !== undefined;
+  }
+
+  /** An object of a namespace whose status somebody else writes, in words. */
+  strangeObject(namespace: string): string | undefined {
+    const [instance] = this.#instances.find("strange", namespace);
+    const [binding] = this.#bindings.find("strange", namespace);
     const [kind, entry] = instance ? [INSTANCE_KIND, instance] : [BINDING_KIND, binding];
     return entry && `${entry.record.stranger} writes the status of ${kind} ${entry.key}`;
+  }
+
+  /** What projects bindings into a directory of an application. */
+  projectionsAt(namespace: string, appName: string, directory: string): readonly KubeObject[] {
+    const entries = this.#projections?.find("directory", directoryKey(namespace, appName, directory)) ?? [];
+    return entries.map(({ record }) => record);
+  }
+
+  /** What is projected into the directory of another one. */
+  projectionsBeside(projection: KubeObject): readonly KubeObject[] {
+    const { namespace = "" } = projection.metadata;
+    const [appName, directory] = [projectedInto(projection), directoryOf(projection)];
+    return appName === undefined || directory === undefined ? [] : this.projectionsAt(namespace, appName, directory);
+  }
+
+  /** The bindings of an application that are to have this directory. */
+  bindingsWishing(namespace: string, appName: string, directory: string): readonly Seen<Binding>[] {
+    return bindingsIn(this.#bindings.find("directory", directoryKey(namespace, appName, directory)));
   }
 
   made({ kind, metadata }: KubeObject): KubeObject | undefined {

@@ -1,6 +1,5 @@
 import { cfServiceBinding } from "../../api/korifi/cf-service-binding.ts";
 import { cfServiceInstance } from "../../api/korifi/cf-service-instance.ts";
-import { BINDING_GUID_LABEL } from "../../api/korifi/names.ts";
 import { isRefused, readBinding, readInstance } from "../../korifi/read-objects.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
 import type { Delta } from "../../kube/resource-cache.ts";
@@ -12,14 +11,13 @@ import { createObjectReconcile, type Looker } from "../objects/object-reconcile.
 import { ObjectStatus } from "../objects/object-status.ts";
 import { OwnedObjects } from "../objects/owned-objects.ts";
 import { createAppReconcile } from "./app-reconcile.ts";
-import { AppSecrets } from "./app-secrets.ts";
 import { BindingLook } from "./binding-look.ts";
 import { InstanceLook } from "./instance-look.ts";
 import type { KorifiCaches } from "./korifi-caches.ts";
 import { createKorifiController, type KorifiParts, type KorifiSettings } from "./korifi-controller.ts";
 import { FIELD_MANAGER, type SecretRecord, type ServiceRecord, serviceBindingType } from "./korifi-sources.ts";
 import { MountUsers } from "./mount-users.ts";
-import { bindingKeyOf, Projections } from "./projections.ts";
+import { bindingKeysOf, Projections } from "./projections.ts";
 
 interface KorifiControllerFactory {
   /** The name it is switched on with. */
@@ -63,22 +61,26 @@ function createBindingsController(settings: KorifiSettings): Controller {
     concerns: {
       bindings: ({ key }) => [key],
       instances: (delta, caches) => (isOtherInstance(delta) ? keysOf(caches.bindingsOf(delta.key)) : []),
-      secrets: (delta, caches) => [
-        ...ownersIn(delta),
-        ...caches.bindingsNear(delta.key),
-        ...keysOf(caches.bindingsMadeFrom(delta.key)),
-      ],
-      projections: (delta) => recordsOf(delta).flatMap((object) => bindingKeyOf(object, BINDING_GUID_LABEL)),
+      secrets: (delta, caches, isEcho) => {
+        const owners = ownersIn(delta);
+        const followers = keysOf(caches.bindingsMadeFrom(delta.key));
+        // Whoever has written the Secret of a binding knows what is in it.
+        return isEcho && owners.length > 0 ? followers : [...owners, ...caches.bindingsNear(delta.key), ...followers];
+      },
+      projections: (delta, caches) => {
+        const all = recordsOf(delta).flatMap((object) => [object, ...caches.projectionsBeside(object)]);
+        return all.flatMap(bindingKeysOf);
+      },
     },
     createReconcile: (parts) => {
       const { kube, caches } = parts;
       const objects = new OwnedObjects({ kube, caches, types: [serviceBindingType], fieldManager: FIELD_MANAGER });
       const looker = new BindingLook({
         ...parts,
-        apps: new AppSecrets(parts),
         projections: new Projections({ ...parts, objects }),
         users: new MountUsers(kube),
       });
+      parts.apps.troubles.listen((appKey) => keysOf(caches.bindingsOfApp(appKey)).forEach(parts.enqueue));
       const find = (key: string): KubeObject | undefined => caches.binding(key);
       return objectReconcile(parts, { name, settings, type: cfServiceBinding, looker, find });
     },
@@ -92,12 +94,12 @@ function createAppsController(settings: KorifiSettings): Controller {
     concerns: {
       bindings: appsIn,
       instances: (delta, caches) => (isOtherInstance(delta) ? appsOf(caches.bindingsOf(delta.key)) : []),
-      secrets: (delta, caches) => [
-        ...recordsOf(delta).flatMap(({ app }) => (app === undefined ? [] : [withinOf(delta.key, app)])),
+      secrets: (delta, caches, isEcho) => [
+        ...(isEcho ? [] : recordsOf(delta).flatMap(({ app }) => (app === undefined ? [] : [withinOf(delta.key, app)]))),
         ...appsOf(caches.bindingsMadeFrom(delta.key)),
       ],
     },
-    createReconcile: (parts) => createAppReconcile({ ...parts, apps: new AppSecrets(parts) }),
+    createReconcile: createAppReconcile,
   });
 }
 

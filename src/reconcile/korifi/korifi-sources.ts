@@ -3,6 +3,7 @@ import { cfServiceInstance } from "../../api/korifi/cf-service-instance.ts";
 import { BINDING_GUID_LABEL, BINDING_KIND, SERVICES_OF } from "../../api/korifi/names.ts";
 import { ownSecretNames } from "../../korifi/instance-plan.ts";
 import { isRefused, readBinding, readInstance } from "../../korifi/read-objects.ts";
+import { directoryOf, isDirectory, projectedInto } from "../../korifi/service-binding-object.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
 import { recordsIn } from "../../kube/record.ts";
 import type { Source } from "../../runtime/controller.ts";
@@ -34,9 +35,9 @@ function strangerIn({ metadata }: KubeObject): string | undefined {
   return entries.map(({ manager }) => String(manager)).find((manager) => !OURS.test(manager) && !PERSON.test(manager));
 }
 
-/** Under this value of the index stand those whose status somebody else writes. */
-export const STRANGE = "yes";
-const strange = ({ stranger }: ServiceRecord): readonly string[] => (stranger === undefined ? [] : [STRANGE]);
+/** Those whose status somebody else writes, by namespace: who may write there can make it look so, and nowhere else. */
+const strange = ({ object, stranger }: ServiceRecord): readonly string[] =>
+  stranger === undefined ? [] : [object.metadata.namespace ?? ""];
 
 const within = (
   { metadata: { namespace = "" } }: KubeObject,
@@ -79,8 +80,24 @@ const bindings: Source<ServiceRecord> = {
       const binding = readBinding(object);
       return isRefused(binding) ? [] : within(object, [binding.name, binding.mountName, binding.envName]);
     },
+    /** What the application is to call its directory. */
+    directory: ({ object }) => {
+      const binding = readBinding(object);
+      return isRefused(binding) ? [] : directoryIn(object, binding.appName, binding.displayName);
+    },
   },
 };
+
+/** A directory of an application, as one text. */
+export const directoryKey = (namespace: string, appName: string, directory: string): string =>
+  `${keyOf({ namespace, name: appName })} ${directory}`;
+
+const directoryIn = (
+  { metadata: { namespace = "" } }: KubeObject,
+  appName: string | undefined,
+  directory: string | undefined,
+): readonly string[] =>
+  appName !== undefined && isDirectory(directory) ? [directoryKey(namespace, appName, directory)] : [];
 
 export interface SecretRecord {
   /** UIDs of those that it goes with. */
@@ -126,6 +143,7 @@ export const korifiSources = {
     type: serviceBindingType,
     selection: { labelSelector: BINDING_GUID_LABEL },
     record: slim,
+    indexes: { directory: (object) => directoryIn(object, projectedInto(object), directoryOf(object)) },
     sakes: [bindings],
   } satisfies Source<KubeObject>,
 } as const;

@@ -1,4 +1,5 @@
-import { DERIVED_FROM, DERIVED_LABEL } from "../../api/korifi/names.ts";
+import { DERIVED_FROM, DERIVED_LABEL, SERVICES_OF } from "../../api/korifi/names.ts";
+import type { Clock } from "../../base/clock.ts";
 import { Redacted } from "../../base/redacted.ts";
 import type { SecretView } from "../../korifi/model.ts";
 import { dataDigest, type SecretWrite } from "../../korifi/plan.ts";
@@ -7,9 +8,12 @@ import { AlreadyExists, BadRequest, Conflict, Forbidden, Invalid, NotFound } fro
 import { ifFound } from "../../kube/if-found.ts";
 import { type KubeObject, keyOf, type OwnerReference } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
+import type { Delta } from "../../kube/resource-cache.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
+import { addressOf } from "../managed/managed-caches.ts";
 import { ObjectRefused } from "../objects/owned-objects.ts";
 import { type ReadMark, SharedReads } from "../restart/shared-reads.ts";
+import { KeptReads } from "./kept-reads.ts";
 import type { KorifiCaches } from "./korifi-caches.ts";
 import { FIELD_MANAGER } from "./korifi-sources.ts";
 
@@ -23,26 +27,36 @@ export interface SecretPlace {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+export interface LiveSecretsOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly caches: Pick<KorifiCaches, "secret" | "isCurrent" | "noteWrite">;
+}
+
 const READS_AT_A_TIME = 32;
+/** Before every read. */
+const ANY_READ: ReadMark = -1;
 /** So many more are no reason to look for those that are over. */
 const FIRST_TIDYING = 4096;
 const REFUSALS = [Invalid, Forbidden, BadRequest];
 
 /**
- * The way to Secrets whose values count: read live, written as one and only over what was read. Must not: keep a value, or
- * let one into an error.
+ * The way to Secrets whose values count: read live, written as one and only over what was read. What many are made from is
+ * kept for a moment. Must not: keep any other value, or let one into an error.
  */
 export class LiveSecrets {
   readonly #kube: Kube;
-  readonly #caches: Pick<KorifiCaches, "secret" | "isCurrent" | "noteWrite">;
+  readonly #caches: LiveSecretsOptions["caches"];
   readonly #reads = new SharedReads<SecretView | undefined>(READS_AT_A_TIME);
+  readonly #kept: KeptReads;
   /** What this process has written, by `namespace/name`. */
   readonly #written = new Map<string, Written>();
   #tidyAt = FIRST_TIDYING;
 
-  constructor(kube: Kube, caches: Pick<KorifiCaches, "secret" | "isCurrent" | "noteWrite">) {
+  constructor({ kube, clock, caches }: LiveSecretsOptions) {
     this.#kube = kube;
     this.#caches = caches;
+    this.#kept = new KeptReads(clock);
   }
 
   /** The moment of now: a read that is shared has begun after it. */
@@ -52,7 +66,46 @@ export class LiveSecrets {
 
   /** One that many are made from: by a read that began after the mark. */
   shared(namespace: string, name: string, after: ReadMark, signal: AbortSignal): Promise<SecretView | undefined> {
-    return this.#reads.read(keyOf({ namespace, name }), after, () => this.read(namespace, name, signal));
+    const key = keyOf({ namespace, name });
+    return this.#reads.read(key, after, async () => {
+      const view = await this.read(namespace, name, signal);
+      // Reads of one Secret do not overlap, so what is kept only ever gets newer.
+      this.#kept.keep(key, view ? versionWord(view.uid, view.version) : "", view);
+      return view;
+    });
+  }
+
+  /**
+   * The same in the version that the watch tells of, where that was read already: only for whoever writes over nothing but
+   * what this process wrote, which was made from the same or from an older one. Others may have made theirs from a newer one.
+   */
+  async watched(namespace: string, name: string, signal: AbortSignal): Promise<SecretView | undefined> {
+    const key = keyOf({ namespace, name });
+    const mark = this.mark();
+    const word = this.#watchedWord(key);
+    if (word === undefined) return this.shared(namespace, name, mark, signal);
+    const view = this.#kept.of(key, word) ?? (await this.shared(namespace, name, ANY_READ, signal));
+    const isIt = view && versionWord(view.uid, view.version) === this.#watchedWord(key);
+    return isIt ? view : this.shared(namespace, name, mark, signal);
+  }
+
+  /** Undefined where the watch knows of none, or this process has written a newer one. */
+  #watchedWord(key: string): string | undefined {
+    const entry = this.#caches.secret(key);
+    const isCurrent = this.#caches.isCurrent({ apiVersion: "v1", kind: "Secret", metadata: addressOf(key) });
+    return entry && isCurrent ? versionWord(entry.uid, entry.resourceVersion) : undefined;
+  }
+
+  /** The watch has told of it: another version is of no use any more. */
+  heard({ key }: Delta<unknown>): void {
+    this.#kept.forget(key, this.#watchedWord(key));
+  }
+
+  /** Whether the watch tells of nothing but what this process wrote over what was there. */
+  isEcho(delta: Delta<unknown>): boolean {
+    if (delta.type !== "updated") return false;
+    const { key, uid, resourceVersion } = delta.entry;
+    return this.#written.get(key)?.word === versionWord(uid, resourceVersion);
   }
 
   async read(namespace: string, name: string, signal: AbortSignal): Promise<SecretView | undefined> {
@@ -75,12 +128,12 @@ export class LiveSecrets {
     return this.#written.get(keyOf({ namespace, name }))?.word === versionWord(uid, version);
   }
 
-  /** One of the owner's, where the watch knows of nothing newer than what this process wrote: it need not be read. */
-  remembered(namespace: string, name: string, ownerUid: string): SecretView | undefined {
+  /** Without its values, where the watch knows of nothing newer than what this process wrote: it need not be read. */
+  remembered(namespace: string, name: string): SecretView | undefined {
     const key = keyOf({ namespace, name });
     const [written, entry] = [this.#written.get(key), this.#caches.secret(key)];
-    if (!written || !entry || written.word !== versionWord(entry.uid, entry.resourceVersion)) return undefined;
-    return written.view.ownerUids.includes(ownerUid) ? written.view : undefined;
+    const isSame = written && entry && written.word === versionWord(entry.uid, entry.resourceVersion);
+    return isSame ? written.view : undefined;
   }
 
   /** Throws `Conflict` where something else is there than what was read, and `ObjectRefused`. */
@@ -140,12 +193,15 @@ interface Written {
   readonly view: SecretView;
 }
 
-function writtenView(write: SecretWrite, { owner, present }: SecretPlace, version: SecretVersion): SecretView {
+function writtenView(write: SecretWrite, place: SecretPlace, version: SecretVersion): SecretView {
+  const { owner, present, annotations } = place;
   const { name, type, data, derivedFrom } = write;
+  const servicesOf = annotations?.[SERVICES_OF];
   const keys = Object.keys(data.reveal()).map((key) => [key, ""] as const);
   const ownerUids = present?.ownerUids ?? (owner ? [owner.uid] : []);
   const known = new Redacted<Readonly<Record<string, string>>>(Object.fromEntries(keys));
-  return { name, ...version, type, data: known, digest: dataDigest(data), ownerUids, derivedFrom };
+  const said = { ownerUids, derivedFrom, ...(servicesOf !== undefined && { servicesOf }) };
+  return { name, ...version, type, data: known, digest: dataDigest(data), ...said };
 }
 
 export interface SecretVersion {

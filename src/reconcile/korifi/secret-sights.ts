@@ -12,6 +12,7 @@ export class SecretSights {
   readonly #ownerUid: string | undefined;
   readonly #views = new Map<string, SecretView | undefined>();
   readonly #words = new Map<string, string>();
+  #isRead = false;
 
   /** Where an owner is told, what this process wrote for it is not read again. */
   constructor(secrets: LiveSecrets, namespace: string, ownerUid?: string) {
@@ -33,14 +34,28 @@ export class SecretSights {
 
   async lookLive(name: string, signal: AbortSignal): Promise<SecretView | undefined> {
     const remembered = this.#remembered(name);
+    if (!remembered) this.#isRead = true;
     const view = remembered ?? (await this.#secrets.read(this.#namespace, name, signal));
+    this.add(name, view);
+    return view;
+  }
+
+  /** One that others are made from, as the watch tells of it. */
+  async lookWatched(name: string, signal: AbortSignal): Promise<SecretView | undefined> {
+    const view = await this.#secrets.watched(this.#namespace, name, signal);
     this.add(name, view);
     return view;
   }
 
   #remembered(name: string): SecretView | undefined {
     const uid = this.#ownerUid;
-    return uid === undefined ? undefined : this.#secrets.remembered(this.#namespace, name, uid);
+    const view = uid === undefined ? undefined : this.#secrets.remembered(this.#namespace, name);
+    return view?.ownerUids.includes(uid ?? "") ? view : undefined;
+  }
+
+  /** Nothing had to be read: whatever is there, this process has written. */
+  get isOurs(): boolean {
+    return !this.#isRead;
   }
 
   add(name: string, view: SecretView | undefined): void {

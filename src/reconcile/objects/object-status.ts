@@ -26,7 +26,7 @@ export interface ObjectReport {
   /** Whether it does what it is there for. */
   readonly ready: Omit<Condition, "type">;
   readonly troubles: readonly Trouble[];
-  /** What is told beside a success. */
+  /** What is told beside all that. */
   readonly note?: string;
   /** What is allowed and will surprise. */
   readonly warnings: readonly string[];
@@ -53,6 +53,8 @@ export interface ObjectStatusOptions {
  */
 export class ObjectStatus {
   readonly #options: ObjectStatusOptions;
+  /** What objects of the cache say already: most looks bring nothing new. */
+  readonly #said = new WeakMap<KubeObject, string>();
 
   constructor(options: ObjectStatusOptions) {
     this.#options = options;
@@ -61,6 +63,9 @@ export class ObjectStatus {
   /** Returns the object as it is then. Throws `Conflict`. */
   async write(object: KubeObject, report: ObjectReport, signal: AbortSignal): Promise<KubeObject> {
     const { type, kube, clock, noteWrite, fieldManager } = this.#options;
+    const { ready, troubles, note, warnings } = report;
+    const words = JSON.stringify([ready, troubles, note, warnings, report.fields]);
+    if (this.#said.get(object) === words) return object;
     const before = itemsOf(fieldsOf(object.status).conditions) as unknown[] as StoredCondition[];
     const wanted = conditionsOf(report);
     const { generation } = object.metadata;
@@ -72,7 +77,10 @@ export class ObjectStatus {
     };
     // JSON has no undefined: what is absent must not be there at all, or nothing ever compares equal.
     const status = JSON.parse(JSON.stringify(fields)) as Readonly<Record<string, unknown>>;
-    if (isDeepStrictEqual(status, fieldsOf(object.status))) return object;
+    if (isDeepStrictEqual(status, fieldsOf(object.status))) {
+      this.#said.set(object, words);
+      return object;
+    }
     // Told first: a process that dies in between tells it again, and it is still one event.
     const news = isWaitAlone(report) ? wanted.filter(({ type: name }) => name !== "Synced") : wanted;
     for (const condition of news) await this.#tell(object, condition, before, signal);
@@ -106,7 +114,8 @@ function synced(troubles: readonly Trouble[], note: string | undefined): Conditi
   const told = note !== undefined && { message: note };
   if (!first) return { type: "Synced", status: "True", reason: "ReconcileSuccess", ...told };
   const words = troubles.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
-  return { type: "Synced", status: "False", reason: first.reason, message: sorted(words) };
+  const message = note === undefined ? sorted(words) : `${note}; ${sorted(words)}`;
+  return { type: "Synced", status: "False", reason: first.reason, message };
 }
 
 const isWaitAlone = ({ troubles }: ObjectReport): boolean => troubles.every(({ isWait }) => isWait === true);
@@ -118,8 +127,15 @@ function warned(warnings: readonly string[]): readonly Condition[] {
   return [{ type: "Warning", status: "True", reason, message: sorted(warnings) }];
 }
 
+/** A server does not store a status of any size. */
+const MAX_MESSAGE_LENGTH = 4096;
+
 /** Each once, in an order that does not change from one look to the next. */
-const sorted = (words: readonly string[]): string => [...new Set(words)].sort().join("; ");
+function sorted(words: readonly string[]): string {
+  const text = [...new Set(words)].sort().join("; ");
+  // Half of a pair would come back as something else, and be said again for ever.
+  return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH - 1).toWellFormed()}…` : text;
+}
 
 export const specTroubles = (problems: readonly Problem[]): readonly Trouble[] =>
   problems.map((problem) => ({ ...problem, reason: "SpecProblem" }));
