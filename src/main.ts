@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { createInterface } from "node:readline";
@@ -45,6 +44,15 @@ const heap: Heap | undefined = collect && {
   release: () => collect({ type: "major", execution: "sync", flavor: "last-resort" }),
 };
 
+/** A user that the system does not know, as in a container, has none; container runtimes would say the same. */
+const home = (): string => {
+  try {
+    return homedir();
+  } catch {
+    return "/";
+  }
+};
+
 const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 
 const world: World = {
@@ -52,10 +60,11 @@ const world: World = {
   random: systemRandom,
   environment: process.env,
   workingDirectory: process.cwd(),
-  homeDirectory: homedir(),
+  homeDirectory: home(),
   hostName: hostname(),
   processId: process.pid,
   version: (manifest as { version: string }).version,
+  nodeVersion: process.versions.node,
   heap,
   stdin,
   stdout: output(process.stdout),

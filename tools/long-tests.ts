@@ -2,15 +2,21 @@ import { globSync } from "node:fs";
 import { root } from "./run.ts";
 
 /**
- * Tests that need nothing but this checkout and take long: every point at which a process may die, and many resources at a
- * time. `npm run test:cluster` runs them, and `npm test` those that are named to it.
+ * Tests that need nothing but this checkout and take long: every point at which a process may die, many resources at a time,
+ * and the stories of both servers that start many processes, on the embedded one. `npm run test:cluster` runs them, and
+ * `npm test` those that are named to it.
  */
 export const longTests: readonly string[] = globSync(
   [
     "test/reconcile/*-crash.test.ts",
+    "test/import/*-crash.test.ts",
     "test/rotation-load/{failing-broker,rotation-load,slow-foundation}.test.ts",
     "test/restart-load/*.test.ts",
     "test/kill/*.test.ts",
+    "test/restart/restart.test.ts",
+    "test/korifi/{korifi,upgrade}.test.ts",
+    "test/import/*.test.ts",
+    "test/install/check.test.ts",
   ],
   { cwd: root },
 ).sort();

@@ -13,6 +13,10 @@ export async function missingParts(): Promise<readonly MissingPart[]> {
       command: "npm run test:cluster",
     },
     {
+      what: "What the image holds, the operator from it on a read-only root, and the SBOM (needs a registry of npm, or its cache).",
+      command: "npm run test:image",
+    },
+    {
       what: `${longTests.length} files that take long: deaths at every write, and many resources at a time.`,
       command: "npm run test:cluster -- --only long",
     },

@@ -23,5 +23,12 @@ export function runCommand(command: string, words: readonly string[], isQuiet = 
   });
 }
 
+/** What a command has printed; rejects with it where the command has failed. */
+export async function demand(finished: Promise<Finished>): Promise<string> {
+  const { code, output } = await finished;
+  if (code !== 0) throw new Error(output);
+  return output;
+}
+
 /** The project's folder. */
 export const root = new URL("..", import.meta.url).pathname;

@@ -16,16 +16,20 @@ import { longTests } from "./long-tests.ts";
 interface Suite {
   readonly name: string;
   readonly files: readonly string[];
+  /** What is for both servers runs against the embedded one. */
+  readonly isEmbedded?: true;
 }
 
 const root = path.join(import.meta.dirname, "..");
+/** Each of them has a server of its own, and mostly waits. */
+const EMBEDDED_AT_A_TIME = 3;
 /** Everything that a binding can go through. */
 const rotationStories = globSync("test/rotation/*.test.ts", { cwd: root }).sort();
 
 const suites: readonly Suite[] = [
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
-  { name: "install", files: ["test/install/manifests.test.ts"] },
+  { name: "install", files: ["test/install/manifests.test.ts", "test/install/check.test.ts"] },
   { name: "chart", files: ["test/install/chart.test.ts"] },
   { name: "examples", files: ["test/examples/examples.test.ts"] },
   { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },
@@ -33,8 +37,10 @@ const suites: readonly Suite[] = [
   { name: "restart", files: ["test/restart/restart.test.ts"] },
   { name: "bind", files: globSync("test/bind-cluster/*.test.ts", { cwd: root }).sort() },
   { name: "korifi", files: ["test/korifi/korifi.test.ts", "test/korifi/upgrade.test.ts"] },
-  // On the embedded server.
-  { name: "long", files: longTests },
+  { name: "import", files: ["test/import/keys.test.ts", "test/import/bindy.test.ts", "test/import/korifi.test.ts"] },
+  { name: "failover", files: ["test/failover/failover.test.ts"] },
+  { name: "soak", files: ["test/soak/soak.test.ts"] },
+  { name: "long", files: longTests, isEmbedded: true },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
 ];
 
@@ -142,11 +148,12 @@ interface RunOptions {
 /** Each file runs in a process of its own, so that a suite that hangs or crashes is only a failure. */
 async function runSuite(suite: Suite, options: RunOptions): Promise<Counts> {
   Object.assign(process.env, options.environment);
+  if (suite.isEmbedded) delete process.env.KEYTURN_CONFORMANCE_KUBECONFIG;
   const stream = run({
     files: suite.files.map((file) => path.join(root, file)),
     cwd: root,
     // One after the other: they share the cluster, and a controller of one would work on the objects of another.
-    concurrency: 1,
+    concurrency: suite.isEmbedded ? EMBEDDED_AT_A_TIME : 1,
     signal: options.signal,
     ...(options.patterns.length > 0 && { testNamePatterns: [...options.patterns] }),
   });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { KubeObject } from "../kube/objects.ts";
 import { cluster, instance } from "./bind-objects.fixture.ts";
 import { clusterInstances, surplusInstances } from "./cluster-objects.ts";
-import { rotationDelayMs } from "./instance-names.ts";
+import { rotationLeadMs } from "./instance-names.ts";
 
 const namesOf = (objects: readonly KubeObject[]): readonly string[] => objects.map(({ metadata }) => metadata.name);
 
@@ -65,11 +65,11 @@ test("scaled down, the last ones go; what somebody else has made stays", () => {
   assert.deepEqual(namesOf(surplus), ["dns-primary-1", "dns-primary-2", "dns-secondary-0"]);
 });
 
-test("each instance waits for those before it, primaries first", () => {
+test("each instance is rotated before those that come after it, primaries first", () => {
   const whole = cluster({ primary: { replicas: 2 }, secondary: { replicas: 2 } });
-  const delays = ["dns-primary-0", "dns-primary-1", "dns-secondary-0", "dns-secondary-1", "of-somebody"].map((name) =>
-    rotationDelayMs(instance({}, name), whole, 60_000),
+  const leads = ["dns-primary-0", "dns-primary-1", "dns-secondary-0", "dns-secondary-1", "of-somebody"].map((name) =>
+    rotationLeadMs(instance({}, name), whole, 60_000),
   );
-  assert.deepEqual(delays, [0, 60_000, 120_000, 180_000, 0]);
-  assert.equal(rotationDelayMs(instance(), undefined, 60_000), 0);
+  assert.deepEqual(leads, [180_000, 120_000, 60_000, 0, 0]);
+  assert.equal(rotationLeadMs(instance(), undefined, 60_000), 0);
 });

@@ -23,8 +23,12 @@ function replicasOf(cluster: KubeObject, role: string): number {
   return typeof replicas === "number" ? Math.max(0, Math.trunc(replicas)) : 1;
 }
 
-/** How much later than due the key of an instance is rotated: each waits for those before it, primaries first. */
-export function rotationDelayMs(instance: KubeObject, cluster: KubeObject | undefined, delayMs: number): number {
+/**
+ * How much before the last one the key of an instance is rotated: primaries first, and none of them later than it is due,
+ * since no key may be older than its period.
+ */
+export function rotationLeadMs(instance: KubeObject, cluster: KubeObject | undefined, delayMs: number): number {
   const names = cluster === undefined ? [] : wantedInstances(cluster).map(({ name }) => name);
-  return Math.max(0, names.indexOf(instance.metadata.name)) * delayMs;
+  const index = names.indexOf(instance.metadata.name);
+  return index < 0 ? 0 : (names.length - 1 - index) * delayMs;
 }

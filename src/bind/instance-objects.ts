@@ -3,6 +3,7 @@ import type { InstanceWorkload } from "../api/bind/bind-fields.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { ownerReference } from "../kube/ownership.ts";
 import { fieldAt, isFields } from "./fields.ts";
+import { type KeySecrets, keySecretsMarks } from "./made-anew.ts";
 import { DNS_PORT, type KeyMount, NAMED_CONF, namedConf, PATHS } from "./named-conf.ts";
 import { MADE_BY_US } from "./ownership.ts";
 import { ACL_FILE, CONTROL_PORT, CONTROLS_FILE, KEYS_FILE } from "./render-ring.ts";
@@ -16,6 +17,8 @@ export interface InstanceOptions {
   readonly instance: KubeObject;
   readonly cluster: KubeObject | undefined;
   readonly keys: KeyMount;
+  /** Where pods have their keys from a ring of ours. */
+  readonly secrets?: KeySecrets | undefined;
 }
 
 const DEFAULT_IMAGE = "internetsystemsconsortium/bind9:9.18";
@@ -76,7 +79,8 @@ const configMap = (instance: KubeObject, conf: string): KubeObject => ({
 });
 
 function workload(options: InstanceOptions, conf: string): KubeObject {
-  const { instance, keys } = options;
+  const { instance, keys, secrets } = options;
+  const marks = secrets && keySecretsMarks(secrets);
   const replicas = fieldAt(instance, ["spec", "replicas"]);
   const kind = workloadKindOf(options);
   return {
@@ -87,7 +91,7 @@ function workload(options: InstanceOptions, conf: string): KubeObject {
       annotations:
         keys.kind === "ring"
           ? // named is told of a new key while it runs, even where everything else is restarted for one.
-            { "keyturn.dev/restartOnChange": "false" }
+            { "keyturn.dev/restartOnChange": "false", ...marks?.workload }
           : // named reads its key when it starts, and until then nobody gets in: there is nothing to wait for.
             { "keyturn.dev/restart-for": keys.secretName, "keyturn.dev/restart-quiet-period": "0s" },
     },
@@ -98,7 +102,10 @@ function workload(options: InstanceOptions, conf: string): KubeObject {
       template: {
         metadata: {
           labels: labelsOf(instance),
-          annotations: { [CONFIG_DIGEST]: createHash("sha256").update(conf).digest("hex").slice(0, 16) },
+          annotations: {
+            [CONFIG_DIGEST]: createHash("sha256").update(conf).digest("hex").slice(0, 16),
+            ...marks?.template,
+          },
         },
         spec: podSpec(options),
       },
@@ -145,13 +152,16 @@ function podSpec(options: InstanceOptions) {
     volumes: [
       { name: "config", configMap: { name: instance.metadata.name } },
       // Readable by the group of the pod, and by nobody else.
-      { name: "key", secret: { secretName: keys.secretName, defaultMode: 0o440 } },
+      { name: "key", secret: { secretName: keys.secretName, defaultMode: 0o440, ...optionalIf(keys) } },
       ...(keys.kind === "ring" ? [{ name: "ring", secret: ringSource(keys.ringName) }] : []),
       { name: "work", emptyDir: {} },
       { name: "run", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } },
     ],
   };
 }
+
+/** Pods start without a Secret that its owner has taken away: named goes on with what the ring has. */
+const optionalIf = (keys: KeyMount) => (keys.kind === "ring" && keys.isFollowed ? { optional: true } : {});
 
 /** What named includes, and not the ring itself: it tells of keys that are on their way out, too. */
 const ringSource = (secretName: string) => ({

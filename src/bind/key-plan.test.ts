@@ -95,13 +95,13 @@ for (const [why, spec, becomes] of specs) {
   });
 }
 
-test("a key is rotated later, the more instances there are before it", () => {
+test("a key is rotated earlier, the more instances there are after it", () => {
   const over = cluster({ primary: { replicas: 3 }, global: { rndcKeys: { autoRotate: true, delay: "1h" } } });
   const last = instance({}, "dns-primary-2");
   const found = planKey({ instance: last, cluster: over, resolution: resolveKey({ instance: last, cluster: over }) });
   assert.ok(found?.kind === "own");
-  assert.equal(fieldAt(found.objects[0], ["spec", "delay"]), "2h");
-  assert.equal(rndcKeySpec({}, over).delay, undefined);
+  assert.equal(fieldAt(found.objects[0], ["spec", "lead"]), undefined, "no key is older than rotateAfter");
+  assert.equal(rndcKeySpec({}, over).lead, "2h");
 });
 
 const mounts: readonly (readonly [why: string, spec: object, over: object, mount: object])[] = [
@@ -127,7 +127,7 @@ const mounts: readonly (readonly [why: string, spec: object, over: object, mount
     "from a ring that somebody else's key is copied into",
     {},
     { global: { rndcKeys: { secretRef: { name: "theirs" } } } },
-    { kind: "ring", secretName: "theirs", ringName: "dns-primary-0-rndc-ring" },
+    { kind: "ring", secretName: "theirs", ringName: "dns-primary-0-rndc-ring", isFollowed: true },
   ],
 ];
 

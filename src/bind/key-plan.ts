@@ -2,7 +2,7 @@ import { formatDuration } from "../base/duration.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { ownerReference } from "../kube/ownership.ts";
 import { fieldAt } from "./fields.ts";
-import { rotationDelayMs } from "./instance-names.ts";
+import { rotationLeadMs } from "./instance-names.ts";
 import type { KeyMount } from "./named-conf.ts";
 import { MADE_BY_US } from "./ownership.ts";
 import type { Resolution } from "./precedence.ts";
@@ -21,7 +21,7 @@ export type KeyPlan =
   | { readonly kind: "referenced"; readonly mount: KeyMount; readonly ref: SecretRef };
 
 /** What keys are called where nobody says anything else. */
-const DEFAULT_KEY_NAME = "bindy-operator";
+export const DEFAULT_KEY_NAME = "bindy-operator";
 
 /** A label of a domain name, less what a suffix takes. */
 const MAX_LAST_LABEL = 50;
@@ -44,14 +44,18 @@ export function planKey({ instance, cluster, resolution, sharers = [instance] }:
   if (config === undefined) return undefined;
   if (config.mode === "referenced") {
     const ringName = ringNameOf(ownSecretName(instance));
-    return { kind: "referenced", ref: config.ref, mount: { kind: "ring", secretName: config.ref.name, ringName } };
+    return {
+      kind: "referenced",
+      ref: config.ref,
+      mount: { kind: "ring", secretName: config.ref.name, ringName, isFollowed: true },
+    };
   }
   const secretName = config.secret?.name ?? ownSecretName(instance);
   const isShared = config.secret !== undefined && level !== "instance";
   const mount = mountOf(config, secretName, strategyFor(config, isShared ? sharers : [instance]));
   if (isShared) return { kind: "shared", mount, rndcKeyName: secretName };
-  const delayMs = rotationDelayMs(instance, cluster, config.delayMs);
-  const objects = keyObjects({ owner: instance, config, secretName, instances: [instance], delayMs });
+  const leadMs = rotationLeadMs(instance, cluster, config.delayMs);
+  const objects = keyObjects({ owner: instance, config, secretName, instances: [instance], leadMs });
   return { kind: "own", mount, objects };
 }
 
@@ -71,7 +75,7 @@ export interface KeyObjectsOptions {
   readonly config: OwnKeyConfig;
   readonly secretName: string;
   readonly instances: readonly KubeObject[];
-  readonly delayMs?: number;
+  readonly leadMs?: number;
 }
 
 /** The RndcKey, and the Secret with its first key where that was written out in the spec. */
@@ -89,7 +93,7 @@ const madeFor = (owner: KubeObject, name: string) => ({
 });
 
 function rndcKey(options: KeyObjectsOptions, initialName?: string): KubeObject {
-  const { owner, config, secretName, instances, delayMs = 0 } = options;
+  const { owner, config, secretName, instances, leadMs = 0 } = options;
   const { labels = {}, annotations = {} } = config.secret ?? {};
   const strategy = strategyFor(config, instances);
   return {
@@ -107,7 +111,7 @@ function rndcKey(options: KeyObjectsOptions, initialName?: string): KubeObject {
       strategy,
       instances: instances.map(({ metadata }) => metadata.name).sort(),
       ...(config.autoRotate && { rotation: rotationOf(config, strategy) }),
-      ...(config.autoRotate && delayMs > 0 && { delay: formatDuration(delayMs) }),
+      ...(config.autoRotate && leadMs > 0 && { lead: formatDuration(leadMs) }),
       ...(initialName !== undefined && { initialKey: { name: initialName } }),
     },
   };

@@ -18,6 +18,8 @@ export interface RingKey {
   /** Who it belongs to; undefined for one that was found. */
   readonly marks: RingMarks | undefined;
   readonly phase: RingPhase;
+  /** Somebody else has written it there. Not stored: whoever reads the ring finds it out. */
+  readonly isStrange?: boolean;
 }
 
 /** `adding`: to be accepted by all servers. `accepted`: all of them do. `removing`: none is to accept it any more. */

@@ -21,7 +21,13 @@ export const DNS_PORT = 1053;
 /** Where the pods have their keys from. */
 export type KeyMount =
   /** From a ring, which may hold several. */
-  | { readonly kind: "ring"; readonly secretName: string; readonly ringName: string }
+  | {
+      readonly kind: "ring";
+      readonly secretName: string;
+      readonly ringName: string;
+      /** The Secret is somebody else's, and may go: what named reads stands in the ring. */
+      readonly isFollowed?: boolean;
+    }
   /** From the published Secret itself: one key, always of the same name, read when named starts. */
   | { readonly kind: "file"; readonly secretName: string; readonly keyName: string };
 

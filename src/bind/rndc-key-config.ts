@@ -57,7 +57,8 @@ export interface ConfigLimits {
 }
 
 const DEFAULT_ALGORITHM: RndcAlgorithm = "hmac-sha256";
-const DEFAULT_OVERLAP_MS = 3_600_000;
+/** Of keys that are rotated by hand alone, too. */
+export const DEFAULT_OVERLAP_MS = 3_600_000;
 
 /** What holds where no level says anything: a key of our own, which is not rotated. */
 export const DEFAULT_CONFIG: OwnKeyConfig = {

@@ -10,6 +10,7 @@ import type { Command, ExitCode, Flags, World } from "./command.ts";
 import { readChoice, readInstant } from "./flag-values.ts";
 import { ensureReadable } from "./input-file.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
+import { outputOption } from "./output-option.ts";
 import { createPaint } from "./print/paint.ts";
 
 export const auditCommand: Command = {
@@ -17,7 +18,7 @@ export const auditCommand: Command = {
   summary: "Verify an audit log: whether any line was changed, or is missing, in another place or cut off.",
   description:
     "Reads the operator's own key and anchors from the cluster, and the log from files, of which logrotate may have made\nseveral, also compressed ones, in any order; - is stdin. It ends with 1 when anything is not as it was written.",
-  words: { usage: "verify FILE...", max: 10_000 },
+  words: { usage: "verify FILE...", max: 10_000, first: ["verify"] },
   options: [
     {
       name: "namespace",
@@ -29,7 +30,7 @@ export const auditCommand: Command = {
     { name: "since", value: "DATE", description: "Lines from before need not be there any more." },
     { name: "instance", value: "NAME", description: "Only what this process wrote is expected; a pod, mostly." },
     { name: "mixed", description: "Lines of others may stand between: the output of kubectl logs." },
-    { name: "output", short: "o", value: "FORMAT", description: "text or json.", default: "text" },
+    outputOption("text", "json"),
     ...clusterOptions,
   ],
   examples: [

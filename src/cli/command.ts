@@ -12,7 +12,12 @@ export interface Command {
   /** Paragraphs for `--help`. */
   readonly description?: string;
   /** The words it takes besides flags, as the help shows them, and how many at most; absent: none. */
-  readonly words?: { readonly usage: string; readonly max: number };
+  readonly words?: {
+    readonly usage: string;
+    readonly max: number;
+    /** What the first of them can be, where that can be listed; for completion. */
+    readonly first?: readonly string[];
+  };
   readonly options: readonly OptionSpec[];
   readonly examples?: readonly { readonly command: string; readonly what: string }[];
   run(flags: Flags, world: World): Promise<ExitCode>;
@@ -28,6 +33,8 @@ export interface OptionSpec {
   readonly description: string;
   /** Shown in the help; the text that is used when the flag is absent. */
   readonly default?: string;
+  /** The values there are, where they can be listed; for completion. */
+  readonly choices?: readonly string[];
   /** A switch that is on by default and turned off with `--no-<name>`. */
   readonly isOnByDefault?: boolean;
 }
@@ -52,6 +59,8 @@ export interface World {
   readonly hostName: string;
   readonly processId: number;
   readonly version: string;
+  /** Of Node, without a `v`. */
+  readonly nodeVersion: string;
   /** There where Node was started with `--expose-gc`. */
   readonly heap?: Heap | undefined;
   readonly stdin: Input;

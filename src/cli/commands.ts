@@ -1,13 +1,15 @@
 import { auditCommand } from "./audit-command.ts";
+import { checkCommand } from "./check-command.ts";
 import type { Command } from "./command.ts";
+import { completionCommand } from "./completion-command.ts";
 import { complianceCommand } from "./compliance-command.ts";
 import { consumersCommand } from "./consumers-command.ts";
 import { crdsCommand } from "./crds-command.ts";
 import { credentialsCommand } from "./credentials-command.ts";
 import { explainCommand } from "./explain-command.ts";
 import { freezeCommand, unfreezeCommand } from "./freeze-command.ts";
+import { importCommand } from "./import-command.ts";
 import { manifestsCommand } from "./manifests-command.ts";
-import { migrateCommand } from "./migrate-command.ts";
 import { operatorCommand } from "./operator-command.ts";
 import { rotateCommand } from "./rotate-command.ts";
 import { sandboxCommand } from "./sandbox-command.ts";
@@ -29,10 +31,12 @@ export const commands: readonly Command[] = [
   freezeCommand,
   unfreezeCommand,
   timelineCommand,
-  migrateCommand,
+  importCommand,
   auditCommand,
   complianceCommand,
+  checkCommand,
   crdsCommand,
   manifestsCommand,
+  completionCommand(() => commands),
   versionCommand,
 ];

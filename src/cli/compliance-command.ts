@@ -9,6 +9,7 @@ import { type ComplianceItem, type ComplianceReport, complianceItem } from "./co
 import { followedKeyItem } from "./compliance/followed-key.ts";
 import { readChoice, readDuration } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
+import { outputOption } from "./output-option.ts";
 import { listSeen, type Unseen } from "./resources/list-all.ts";
 import { managedResource } from "./resources/managed-resource.ts";
 import { selectorOption } from "./resources/target-options.ts";
@@ -18,9 +19,9 @@ export const complianceCommand: Command = {
   summary: "Print evidence of rotation: every credential, its period, its last and next rotation, and exceptions.",
   description:
     "An inventory of all kinds that Keyturn rotates, in all namespaces, as Markdown or JSON: what is overdue, and what is not\nrotated because it is frozen, paused, static or left to somebody else, a Secret that BIND servers follow included. Key material is never read.",
-  words: { usage: "report", max: 1 },
+  words: { usage: "report", max: 1, first: ["report"] },
   options: [
-    { name: "output", short: "o", value: "FORMAT", description: "markdown or json.", default: "markdown" },
+    outputOption("markdown", "json"),
     { name: "max-period", value: "DURATION", description: "Credentials with a longer period are exceptions." },
     { name: "exit-code", description: "End with 1 when anything is overdue, an exception or could not be looked at." },
     selectorOption,

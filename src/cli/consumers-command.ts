@@ -5,6 +5,7 @@ import { consumersText } from "./consumers/consumers-text.ts";
 import { readSourceTarget } from "./consumers/source-target.ts";
 import { readChoice } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
+import { outputOption } from "./output-option.ts";
 import { createPaint } from "./print/paint.ts";
 
 export const consumersCommand: Command = {
@@ -12,9 +13,13 @@ export const consumersCommand: Command = {
   summary: "Show who uses a Secret, on which value they run, and what a change would restart.",
   description:
     "Looks at the workloads and pods of the namespace, live, and at the metadata of the Secret alone. Of a Secret that\nKeyturn publishes it also says whose it is, which retired keys wait for whom, and who is not waited for.",
-  words: { usage: "[secret|configmap|secretproviderclass] NAME", max: 2 },
+  words: {
+    usage: "[secret|configmap|secretproviderclass] NAME",
+    max: 2,
+    first: ["secret", "configmap", "secretproviderclass"],
+  },
   options: [
-    { name: "output", short: "o", value: "FORMAT", description: "text, wide or json.", default: "text" },
+    outputOption("text", "wide", "json"),
     { name: "namespace", short: "n", value: "NAME", description: "Namespace. Default: that of the context." },
     ...clusterOptions,
   ],

@@ -4,7 +4,10 @@ import type { Flags, OptionSpec } from "./command.ts";
 import { readList } from "./flag-values.ts";
 
 /** What the flag takes: controllers, and groups of them. */
-const controllerChoices = (known: readonly string[]): readonly string[] => [...known, ...controllerGroups.keys()];
+export const controllerChoices = (known: readonly string[]): readonly string[] => [
+  ...known,
+  ...controllerGroups.keys(),
+];
 
 /** In words, for the page of a command. */
 export const describeControllers = (known: readonly string[]): string =>

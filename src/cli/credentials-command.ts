@@ -6,13 +6,14 @@ import { type CredentialsWish, readWish } from "./credentials/read-wish.ts";
 import { setCredentials } from "./credentials/set-credentials.ts";
 import type { SetStep } from "./credentials/set-plan.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
+import { outputOption } from "./output-option.ts";
 
 export const credentialsCommand: Command = {
   name: "credentials",
   summary: "Give a user-provided service instance other credentials, and see its bindings take them up.",
   description:
     "The file is one JSON object; its values are published as they are written, and never shown. An instance that names a\nlegacy Secret is pointed at its migrated one first. What an interrupted call has left to do, the next one does.",
-  words: { usage: "set INSTANCE", max: 2 },
+  words: { usage: "set INSTANCE", max: 2, first: ["set"] },
   options: [
     { name: "filename", short: "f", value: "FILE", description: "The credentials, as JSON; - reads from a pipe." },
     {
@@ -22,14 +23,14 @@ export const credentialsCommand: Command = {
     },
     { name: "timeout", value: "DURATION", description: "How long to wait for that.", default: "2m" },
     { name: "dry-run", description: "Have the server check each write, and change nothing." },
-    { name: "output", short: "o", value: "FORMAT", description: "text or json.", default: "text" },
+    outputOption("text", "json"),
     { name: "namespace", short: "n", value: "NAME", description: "Namespace. Default: that of the context." },
     ...clusterOptions,
   ],
   examples: [
-    { command: "keyturn credentials set orders-db -n shop -f creds.json", what: "From a file" },
-    { command: "vault read -format=json db | keyturn credentials set orders-db -f -", what: "From another program" },
-    { command: "keyturn credentials set orders-db -f creds.json --dry-run", what: "Whether it would work" },
+    { command: "keyturn credentials set catalog-db -n shop -f creds.json", what: "From a file" },
+    { command: "vault read -format=json db | keyturn credentials set catalog-db -f -", what: "From another program" },
+    { command: "keyturn credentials set catalog-db -f creds.json --dry-run", what: "Whether it would work" },
   ],
   run: async (flags, world) => {
     // A mistake in the file is said before a cluster is asked for.

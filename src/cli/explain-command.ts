@@ -6,9 +6,11 @@ import { explanationJson } from "./explain/explanation-json.ts";
 import { lastFailure } from "./explain/last-failure.ts";
 import { readChoice } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
+import { outputOption } from "./output-option.ts";
 import { createPaint, type Paint } from "./print/paint.ts";
 import { wrap } from "./print/wrap.ts";
 import { fetchResources, selectionsOf } from "./resources/fetch-resources.ts";
+import { kindNames } from "./resources/find-kind.ts";
 import { lookAtChildren } from "./resources/look-at-children.ts";
 import { type ManagedResource, nameOf } from "./resources/managed-resource.ts";
 import type { Problem } from "./resources/problems.ts";
@@ -21,12 +23,8 @@ export const explainCommand: Command = {
   summary: "Say what will happen to a resource next, and why.",
   description:
     "Asks the same engine that the operator asks, about the resource as it is now: what is done next, what holds it\nback, which retired key goes when and by which rule, and what the last problem was. Changes nothing.",
-  words: { usage: "KIND NAME", max: 2 },
-  options: [
-    { name: "output", short: "o", value: "FORMAT", description: "text or json.", default: "text" },
-    namespaceOption,
-    ...clusterOptions,
-  ],
+  words: { usage: "KIND NAME", max: 2, first: kindNames() },
+  options: [outputOption("text", "json"), namespaceOption, ...clusterOptions],
   examples: [
     { command: "keyturn explain servicebinding orders", what: "One binding" },
     { command: "keyturn explain servicebinding orders -o json", what: "The same, for a program" },

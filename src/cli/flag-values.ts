@@ -1,6 +1,7 @@
 import { parseDuration } from "../base/duration.ts";
 import { messageOf, UsageError } from "../base/errors.ts";
 import { parseInstant } from "../base/instant.ts";
+import { isNamespaceName } from "../base/object-names.ts";
 import type { Flags } from "./command.ts";
 
 /** Readers for the values of flags; each refuses nonsense in one line that names the flag. */
@@ -53,4 +54,11 @@ export function readInstant(flags: Flags, name: string): number | undefined {
   if (at === undefined)
     throw new UsageError(`--${name}: "${text}" is not a date such as 2026-11-15T12:00:00Z or 2026-11-15`);
   return at;
+}
+
+/** The namespace that `--namespace` names; for commands that have a default for it. */
+export function readNamespace(flags: Flags): string {
+  const name = flags.text("namespace") ?? "";
+  if (isNamespaceName(name)) return name;
+  throw new UsageError(`--namespace: "${name}" cannot be a namespace: lower-case letters, digits and dashes`);
 }

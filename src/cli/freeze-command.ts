@@ -5,10 +5,11 @@ import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts
 import { annotate } from "./resources/annotate.ts";
 import { hintAtParent, leaveChildren, parentOf } from "./resources/children.ts";
 import { fetchResources, selectionsOf } from "./resources/fetch-resources.ts";
+import { kindNames } from "./resources/find-kind.ts";
 import { type ManagedResource, nameOf } from "./resources/managed-resource.ts";
 import { massOptions, readOneOrAll, type Targets } from "./resources/target-options.ts";
 
-const words = { usage: "(KIND NAME | [KIND] --all [-l SELECTOR])", max: 2 };
+const words = { usage: "(KIND NAME | [KIND] --all [-l SELECTOR])", max: 2, first: kindNames() };
 const options = [...massOptions, ...clusterOptions];
 
 export const freezeCommand: Command = {

@@ -6,6 +6,7 @@ import { seededRandom } from "../base/random.ts";
 import { EmbeddedServer } from "../embedded/embedded-server.ts";
 import { createLocalTransport } from "../embedded/http/local-transport.ts";
 import { admissionPolicies } from "../install/admission-policies.ts";
+import { bindAdvicePolicies } from "../install/bind-advice.ts";
 import { createKubeClient } from "../kube/kube-client.ts";
 import { installDefinitions } from "./install.ts";
 
@@ -17,7 +18,9 @@ test("kinds and the policies that advise on them are installed, and a second tim
   const server = new EmbeddedServer({ clock, random: seededRandom(1), logger: silentLogger });
   const kube = createKubeClient({ transport: createLocalTransport(server.api), clock, userAgent: "test" });
   await installDefinitions(kube);
-  const expected = admissionPolicies().filter(({ kind }) => kind === "ValidatingAdmissionPolicy");
+  const expected = [...admissionPolicies(), ...bindAdvicePolicies()].filter(
+    ({ kind }) => kind === "ValidatingAdmissionPolicy",
+  );
   assert.deepEqual(
     server.store.list(policies).map(({ metadata }) => metadata.name),
     expected.map(({ metadata }) => metadata.name).sort(),

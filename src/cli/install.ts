@@ -1,6 +1,7 @@
 import { definitionOf } from "../api/custom-resource.ts";
 import { customResources } from "../api/custom-resources.ts";
 import { admissionPolicies } from "../install/admission-policies.ts";
+import { bindAdvicePolicies } from "../install/bind-advice.ts";
 import { NotFound, NotServed } from "../kube/errors.ts";
 import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
@@ -10,7 +11,7 @@ const FIELD_MANAGER = "keyturn";
 
 /** Applies the CRDs and the admission policies; what is there already is brought to this version. */
 export async function installDefinitions(kube: Kube): Promise<void> {
-  for (const manifest of [...customResources.map(definitionOf), ...admissionPolicies()]) {
+  for (const manifest of [...customResources.map(definitionOf), ...admissionPolicies(), ...bindAdvicePolicies()]) {
     const type = await typeOf(kube, manifest);
     const patch = { type: "apply", body: manifest, force: true } as const;
     await kube.patch(type, { name: manifest.metadata.name }, patch, { fieldManager: FIELD_MANAGER });

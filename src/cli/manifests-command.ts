@@ -1,11 +1,16 @@
-import { UsageError } from "../base/errors.ts";
 import { manifests } from "../install/manifests.ts";
 import { dashboardConfigMap } from "../install/monitoring/dashboard.ts";
 import { prometheusRule } from "../install/monitoring/prometheus-rule.ts";
 import { controllerNeeds } from "../install/permissions.ts";
-import type { Command, Flags } from "./command.ts";
-import { describeControllers, namespacesOption, readControllerNames, readNamespaces } from "./controller-names.ts";
-import { readChoice } from "./flag-values.ts";
+import type { Command } from "./command.ts";
+import {
+  controllerChoices,
+  describeControllers,
+  namespacesOption,
+  readControllerNames,
+  readNamespaces,
+} from "./controller-names.ts";
+import { readChoice, readNamespace } from "./flag-values.ts";
 import { manifestFormat, printManifests } from "./print-manifests.ts";
 
 const known = [...controllerNeeds.keys()];
@@ -26,13 +31,14 @@ export const manifestsCommand: Command = {
     {
       name: "image",
       value: "IMAGE",
-      description: "Image with the keyturn command on its path. Default: keyturn and this version.",
+      description: "Image whose entrypoint is keyturn. Default: keyturn and this version.",
     },
     {
       name: "controllers",
       value: "NAMES",
       description: `Controllers to switch on, and to give rights to: ${describeControllers(known)}.`,
       default: "*",
+      choices: controllerChoices(known),
     },
     namespacesOption,
     {
@@ -73,9 +79,3 @@ export const manifestsCommand: Command = {
     return 0;
   },
 };
-
-function readNamespace(flags: Flags): string {
-  const name = flags.text("namespace") ?? "";
-  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return name;
-  throw new UsageError(`--namespace: "${name}" cannot be a namespace: lower-case letters, digits and dashes`);
-}

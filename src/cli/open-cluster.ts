@@ -9,7 +9,7 @@ import {
   SERVICE_ACCOUNT_DIRECTORY,
 } from "../kube/cluster-access.ts";
 import { Forbidden, Unauthorized, Unavailable, Unreachable } from "../kube/errors.ts";
-import { createKubeClient } from "../kube/kube-client.ts";
+import { createKubeClient, type KubeClientOptions } from "../kube/kube-client.ts";
 import type { Kube } from "../kube/port.ts";
 import type { ExitCode, Flags, OptionSpec, World } from "./command.ts";
 
@@ -35,12 +35,7 @@ export async function openCluster(
   onServerDate?: (serverAt: number) => void,
 ): Promise<OpenCluster> {
   const found = await findAccess(flags, world);
-  const kube = createKubeClient({
-    transport: openTransport(found),
-    clock: world.clock,
-    userAgent: `keyturn/${world.version}`,
-    ...(onServerDate && { onServerDate }),
-  });
+  const kube = clientOf(found, world, onServerDate && { onServerDate });
   try {
     const version = await kube.fetch("/version", { timeoutMs: 10_000 });
     if (!isVersion(version)) throw new Unavailable("what answers /version is something else");
@@ -52,6 +47,13 @@ export async function openCluster(
   }
   return { kube, access: found };
 }
+
+/** A client for what was found; nothing is asked yet. */
+export const clientOf = (
+  found: ClusterAccess,
+  { clock, version }: Pick<World, "clock" | "version">,
+  options?: Pick<KubeClientOptions, "onServerDate" | "defaultTimeoutMs">,
+): Kube => createKubeClient({ ...options, transport: openTransport(found), clock, userAgent: `keyturn/${version}` });
 
 /** What a command needs of a cluster while it runs. */
 export interface ClusterCall {
@@ -79,7 +81,8 @@ export async function withCluster(
   }
 }
 
-async function findAccess(flags: Flags, world: World): Promise<ClusterAccess> {
+/** Which cluster is meant. Throws where nothing says so, or what says so cannot be read. */
+export async function findAccess(flags: Flags, world: World): Promise<ClusterAccess> {
   const { clock, environment } = world;
   const file = flags.text("kubeconfig");
   const context = flags.text("context");

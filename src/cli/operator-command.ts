@@ -10,6 +10,7 @@ import { auditLogOption, openAuditLog } from "./audit/open-audit-log.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
 import { namespacesOption, readNamespaces } from "./controller-names.ts";
 import { readChoice, readWholeNumber } from "./flag-values.ts";
+import { leaseDurationOption, readLeaseTiming } from "./lease-timing.ts";
 import { clusterOptions, type OpenCluster, openCluster } from "./open-cluster.ts";
 import {
   createControllers,
@@ -38,13 +39,14 @@ export const operatorCommand: Command = {
       description: `Namespace of the election's Lease and of the operator's own Secrets. Default: that of the pod; outside of one, ${SYSTEM_NAMESPACE}.`,
     },
     { name: "lease-name", value: "NAME", description: "Name of the election's Lease.", default: "keyturn" },
+    leaseDurationOption,
     {
       name: "metrics-bind",
       value: "ADDRESS",
       description: "Where /metrics, /readyz and /healthz are served; 0 switches them off.",
       default: ":8080",
     },
-    { name: "log-format", value: "FORMAT", description: "json or text.", default: "json" },
+    { name: "log-format", value: "FORMAT", description: "json or text.", default: "json", choices: ["json", "text"] },
     auditLogOption,
   ],
   examples: [
@@ -70,6 +72,7 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
   setFlagsFromString(HEAP_GROWTH);
   setFlagsFromString(PLAIN_HTTP_PARSER);
   const choice = readControllers(flags);
+  const timing = readLeaseTiming(flags);
   const namespaces = readNamespaces(flags);
   const workersPerController = readWholeNumber(flags, "workers", { min: 1, max: 1024 });
   const logger = readLogger(flags, world, readChoice(flags, "log-format", ["json", "text"]));
@@ -93,7 +96,7 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
       metrics,
       workersPerController,
       heap: world.heap,
-      ...(flags.isOn("leader-elect") && { election: electionOf(flags, world, namespace) }),
+      ...(flags.isOn("leader-elect") && { election: { ...electionOf(flags, world, namespace), timing } }),
       onLost: (reason) => void shutdown.leave(reason, 1),
     });
     const { readiness, liveness } = operator;

@@ -15,7 +15,7 @@ import { createLogWriter } from "../runtime/log-writer.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
 import type { Flags, OptionSpec, World } from "./command.ts";
-import { describeControllers, readControllerNames } from "./controller-names.ts";
+import { controllerChoices, describeControllers, readControllerNames } from "./controller-names.ts";
 import { readChoice, readDuration, readWholeNumber } from "./flag-values.ts";
 import { readRestartSettings, restartOptions } from "./restart-options.ts";
 
@@ -55,6 +55,7 @@ export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
     value: "NAMES",
     description: `Controllers to switch on, separated by commas: ${describeControllers(controllerNames)}.`,
     default: "*",
+    choices: controllerChoices(controllerNames),
   },
   {
     name: "workers",
@@ -117,9 +118,16 @@ export const operatorOptions = (pace: Pace): readonly OptionSpec[] => [
     description:
       "Service instances and bindings of Korifi: auto leaves them to Korifi's own controllers where it finds signs of them, on looks after them all the same, off never.",
     default: "auto",
+    choices: ["auto", "on", "off"],
   },
   { name: "metrics-per-object", description: "Metrics with a series for each credential, by name." },
-  { name: "log-level", value: "LEVEL", description: "debug, info, warn or error.", default: "info" },
+  {
+    name: "log-level",
+    value: "LEVEL",
+    description: "debug, info, warn or error.",
+    default: "info",
+    choices: ["debug", "info", "warn", "error"],
+  },
 ];
 
 type FlaggedSettings = Pick<

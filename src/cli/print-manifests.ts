@@ -8,6 +8,7 @@ export const manifestFormat: OptionSpec = {
   value: "FORMAT",
   description: "yaml, or json (one List object).",
   default: "yaml",
+  choices: ["yaml", "json"],
 };
 
 /** Objects as kubectl takes them: a stream of YAML documents, or one JSON List. */

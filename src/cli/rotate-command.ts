@@ -6,6 +6,7 @@ import { annotate } from "./resources/annotate.ts";
 import { hintAtParent, leaveChildren } from "./resources/children.ts";
 import { isConfirmed, yesOption } from "./resources/confirm.ts";
 import { fetchResources, type KindSelection, selectionsOf } from "./resources/fetch-resources.ts";
+import { kindNames } from "./resources/find-kind.ts";
 import { type ManagedResource, managedResource, nameOf } from "./resources/managed-resource.ts";
 import { massOptions, readOneOrAll } from "./resources/target-options.ts";
 import { delayOf, obstacleTo, requestFor } from "./rotate/request-rotation.ts";
@@ -16,7 +17,7 @@ export const rotateCommand: Command = {
   summary: "Replace the active key now.",
   description:
     "Asks the operator for a rotation by annotation. The old key lives on as the policy promises; with --compromised it\nis deleted as soon as its successor is published. With --wait each step is shown as it happens. --all leaves children\nto their parents, which rotate them.",
-  words: { usage: "(KIND NAME | [KIND] --all [-l SELECTOR])", max: 2 },
+  words: { usage: "(KIND NAME | [KIND] --all [-l SELECTOR])", max: 2, first: kindNames() },
   options: [
     { name: "wait", short: "w", description: "Show each step, and end when the new key is active." },
     { name: "timeout", value: "DURATION", description: "How long --wait waits.", default: "10m" },

@@ -74,7 +74,14 @@ export const sandboxCommand: Command = {
     { name: "latency", value: "DURATION", description: "How much longer every answer takes." },
     { name: "seed", value: "NUMBER", description: "Draw ids and secrets from this number, the same in every run." },
     { name: "namespace", short: "n", value: "NAME", description: "Namespace of the Secret.", default: "default" },
-    { name: "output", short: "o", value: "FORMAT", description: "text, or json (one object).", default: "text" },
+    {
+      name: "output",
+      short: "o",
+      value: "FORMAT",
+      description: "text, or json (one object).",
+      default: "text",
+      choices: ["text", "json"],
+    },
     readyFileOption,
   ],
   examples: [

@@ -32,6 +32,7 @@ export function scriptedWorld(
     hostName: "host",
     processId: 1,
     version: "0",
+    nodeVersion: "24.0.0",
     stdin: { isTerminal: answer !== undefined, readLine: async () => answer, readAll: async () => answer ?? "" },
     stdout: outputTo("stdout"),
     stderr: outputTo("stderr"),

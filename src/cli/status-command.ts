@@ -2,8 +2,10 @@ import type { Kube } from "../kube/port.ts";
 import type { Command, ExitCode } from "./command.ts";
 import { readChoice } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
+import { outputOption } from "./output-option.ts";
 import { createPaint } from "./print/paint.ts";
 import { fetchResources, selectionsOf } from "./resources/fetch-resources.ts";
+import { kindNames } from "./resources/find-kind.ts";
 import { lookAtChildren } from "./resources/look-at-children.ts";
 import type { ManagedResource } from "./resources/managed-resource.ts";
 import { kindsElsewhere } from "./resources/other-namespaces.ts";
@@ -18,9 +20,9 @@ export const statusCommand: Command = {
   summary: "Show active and retired keys, what happens to them next, and problems first.",
   description:
     "One line per key: the active one with its age and its next rotation, below it the retired ones and when each is\ndeleted. Resources with a problem come first; below the table stands who has not moved on to what is published yet.\nWithout KIND: every kind that Keyturn rotates.",
-  words: { usage: "[KIND [NAME]]", max: 2 },
+  words: { usage: "[KIND [NAME]]", max: 2, first: kindNames() },
   options: [
-    { name: "output", short: "o", value: "FORMAT", description: "table, wide or json.", default: "table" },
+    outputOption("table", "wide", "json"),
     { name: "exit-code", description: "End with 1 when there are problems, for scripts." },
     selectorOption,
     namespaceOption,

@@ -2,6 +2,7 @@ import { UsageError } from "../base/errors.ts";
 import { SpecProblem } from "../reconcile/managed/spec-problem.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
 import { readChoice, readDuration, readInstant } from "./flag-values.ts";
+import { outputOption } from "./output-option.ts";
 import { createPaint } from "./print/paint.ts";
 import { type Manifest, readManifests } from "./timeline/read-manifests.ts";
 import { type Timeline, timelineOf } from "./timeline/timeline.ts";
@@ -17,7 +18,7 @@ export const timelineCommand: Command = {
     { name: "filename", short: "f", value: "FILE", description: "The manifest; - reads from a pipe. May be repeated." },
     { name: "for", value: "DURATION", description: "How long to look ahead.", default: "365d" },
     { name: "from", value: "DATE", description: "When it begins. Default: now." },
-    { name: "output", short: "o", value: "FORMAT", description: "text or json.", default: "text" },
+    outputOption("text", "json"),
   ],
   examples: [
     { command: "keyturn timeline -f binding.yaml --for 90d", what: "The next ninety days" },

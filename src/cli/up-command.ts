@@ -40,6 +40,7 @@ export const upCommand: Command = {
       value: "WHICH",
       description: "What pods of Bind9Instances run: auto (the named on the PATH, else a stand-in), stand-in or off.",
       default: "auto",
+      choices: ["auto", "stand-in", "off"],
     },
     {
       name: "metrics-bind",

@@ -40,21 +40,27 @@ type RetiredDates = Pick<RetiredKey, "createdAt" | "replacedAt" | "overlapMs" | 
 /**
  * When a retired key may be deleted: the later of the end of its life and the end of the promised overlap. The current
  * ttl moves the first, also of keys already retired; the frequency moves neither; with rotation off the date that was
- * saved stands for the first. The second counts from when the Secret stopped holding the key, so a late or forced
+ * saved stands for the first; where a key's life ends with the overlap there is no first. The second counts from when the Secret stopped holding the key, so a late or forced
  * rotation has no less overlap than it was promised. `NEVER` while no successor is published.
  */
-export function deletionInstant(policy: Pick<Policy, "ttlMs">, key: RetiredDates): number {
+export function deletionInstant(policy: Lifetime, key: RetiredDates): number {
   if (key.replacedAt === undefined) return NEVER;
   if (AT_ONCE.has(key.cause)) return wholeSecond(key.replacedAt);
-  const endOfLife = policy.ttlMs === undefined ? key.deletionAt : key.createdAt + policy.ttlMs;
-  return wholeSecond(Math.max(endOfLife, key.replacedAt + key.overlapMs));
+  return wholeSecond(Math.max(endOfLife(policy, key), key.replacedAt + key.overlapMs));
 }
+
+function endOfLife({ ttlMs, endsWithOverlap }: Lifetime, key: RetiredDates): number {
+  if (endsWithOverlap) return key.createdAt;
+  return ttlMs === undefined ? key.deletionAt : key.createdAt + ttlMs;
+}
+
+type Lifetime = Pick<Policy, "ttlMs" | "endsWithOverlap">;
 
 /**
  * When a retired key goes at the latest, whoever still uses it: its deletion date where nobody is waited for, which nobody
  * is by a key that may not be used or never was.
  */
-export function latestDeletion(policy: Pick<Policy, "ttlMs" | "maxHoldMs">, key: RetiredDates): number {
+export function latestDeletion(policy: Lifetime & Pick<Policy, "maxHoldMs">, key: RetiredDates): number {
   const deletionAt = deletionInstant(policy, key);
   const isHeld = policy.maxHoldMs !== undefined && !AT_ONCE.has(key.cause) && Number.isFinite(deletionAt);
   return isHeld ? wholeSecond(deletionAt + (policy.maxHoldMs ?? 0)) : deletionAt;

@@ -141,6 +141,32 @@ test("a key that was given up before anybody had it is no later one: the active 
   assert.ok(world.log.includes("republish"), world.log.join());
 });
 
+test("rotations that take longer than their frequency leave nothing undeleted, and a key that stays keeps none from beginning", () => {
+  for (const isStuck of [false, true]) {
+    const world = settledWorld();
+    world.isContinued = true;
+    world.policy = { ...world.policy, frequencyMs: 60_000, ttlMs: 120_000 };
+    let most = 0;
+    for (let step = 0; step < 1000; step++) {
+      const decision = world.decide();
+      if (decision.kind === "wait") {
+        world.now = Math.max(decision.until, world.now + 1);
+        world.forget();
+      } else if (decision.kind === "expire" && isStuck) {
+        // As a pass ends where the outside does not delete a key.
+        world.now += 1000;
+        world.forget();
+      } else world.perform(decision);
+      // The key is as old as the request for it, which takes its time.
+      if (decision.kind === "create") world.now += 61_000;
+      most = Math.max(most, world.outside.size);
+    }
+    if (isStuck) assert.ok(world.state.sequence > 50, `it stood still at ${world.state.sequence}`);
+    else assert.ok(most <= 5, `there were ${most} keys`);
+    assert.deepEqual(world.broken, []);
+  }
+});
+
 test("a static key is never due", () => {
   const world = settledWorld();
   world.policy = { ...world.policy, frequencyMs: Infinity, ttlMs: undefined };

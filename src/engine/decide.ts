@@ -229,8 +229,14 @@ const activeKeyIll: Check = (situation) => {
   return mayGoEarly(state, policy) ? replace(situation, "ActiveKeyIll") : undefined;
 };
 
+/**
+ * A rotation that takes longer than the frequency leaves the next one due when it ends. What has expired has its turn in
+ * between, or nothing would ever be deleted; and only there, or a key that cannot be deleted would keep the others from
+ * being rotated.
+ */
 const due: Check = (situation) => {
-  const { policy, state, surroundings } = situation;
+  const { policy, state, surroundings, observation } = situation;
+  if (observation.hasCommitted && overOf(situation).length > 0) return undefined;
   if (!state.active || surroundings.isFrozen || !surroundings.windows.isOpen) return undefined;
   if (surroundings.now < rotationInstant(policy, state.active, state.postponedUntil)) return undefined;
   return replace(situation, "RotationDue");
@@ -261,10 +267,14 @@ const replacedAgain: Check = ({ state, observation, policy, surroundings }) => {
   return ids.length > 0 ? { kind: "redate", ids, replacedAt: surroundings.now } : undefined;
 };
 
+/** The retired keys whose time has come. */
+const overOf = ({ state, policy, surroundings }: Situation): readonly RetiredKey[] =>
+  state.retired.filter((key) => deletionInstant(policy, key) <= surroundings.now);
+
 /** What is free goes first: nobody's being behind with one key keeps another. Those that are held wait for later checks. */
 const expired: Check = (situation) => {
-  const { state, observation, policy, surroundings } = situation;
-  const over = state.retired.filter((key) => deletionInstant(policy, key) <= surroundings.now);
+  const { observation } = situation;
+  const over = overOf(situation);
   if (over.length === 0) return undefined;
   if (!observation.outside) return { kind: "look" };
   const leavingIds = new Set(observation.outside.filter((key) => key.state === "deleting").map((key) => key.id));

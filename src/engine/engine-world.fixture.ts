@@ -222,6 +222,7 @@ export class EngineWorld {
       committedAt: this.now,
     });
     this.forget();
+    this.observation = { ...this.observation, hasCommitted: true };
   }
 
   #askConsumers(ids: readonly string[]): void {

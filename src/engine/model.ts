@@ -7,6 +7,8 @@ export interface Policy {
   readonly frequencyMs: number;
   /** How long a key lives from its creation; undefined while rotation is off: then the saved dates count. */
   readonly ttlMs: number | undefined;
+  /** A replaced key has the overlap and no other life: then the ttl says nothing but how long that is. */
+  readonly endsWithOverlap?: boolean | undefined;
   /** How long a key lives on after a forced rotation without a policy. */
   readonly forcedOverlapMs: number;
   /** At most so many keys may be retired by force within one ttl. */
@@ -130,6 +132,8 @@ export interface Observation {
   readonly formerKeyIds: readonly string[];
   /** This very pass wrote the pending intent, so nobody can have made the key yet. */
   readonly wroteIntent: boolean;
+  /** This very pass has brought a rotation to its end: what has expired meanwhile goes before another one begins. */
+  readonly hasCommitted: boolean;
   /** This very process left the resource in exactly this state: it is not from the past, and nobody has touched it. */
   readonly isContinued: boolean;
   /** The key of the pending intent, made or found, whose credentials were published by this pass. */

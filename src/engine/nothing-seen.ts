@@ -7,6 +7,7 @@ export const NOTHING_SEEN: Observation = {
   secret: undefined,
   formerKeyIds: [],
   wroteIntent: false,
+  hasCommitted: false,
   isContinued: false,
   published: undefined,
   unreadable: undefined,

@@ -14,7 +14,7 @@ export interface DeploymentOptions {
 
 export const METRICS_PORT = 8080;
 /** Of nobody: images need not have such a user. */
-const USER_ID = 65532;
+export const USER_ID = 65532;
 
 export function operatorDeployment(options: DeploymentOptions): KubeObject {
   const { name, namespace, labels } = options;
@@ -69,8 +69,9 @@ export const OPERATOR_ENVIRONMENT: Readonly<Record<string, string>> = {
 const operatorContainer = ({ image, controllers, scopedNamespaces, lease, namespace }: DeploymentOptions) => ({
   name: "operator",
   image,
-  command: ["keyturn", "operator"],
+  // No command: the image knows where its keyturn is, and there may be no shell to look for it.
   args: [
+    "operator",
     `--controllers=${controllers.join(",")}`,
     ...(scopedNamespaces.length > 0 ? [`--namespaces=${scopedNamespaces.join(",")}`] : []),
     "--leader-elect",

@@ -222,8 +222,9 @@ test("of two replicas one leads, and both are probed where the metrics are", () 
   const [container] = podSpec().containers;
   assert.ok(container);
   assert.equal(container.image, OPTIONS.image);
-  assert.deepEqual(container.command, ["keyturn", "operator"]);
+  assert.equal(container.command, undefined, "the image's own entrypoint");
   assert.deepEqual(container.args, [
+    "operator",
     "--controllers=btp",
     "--leader-elect",
     "--lease-namespace=somewhere",

@@ -251,6 +251,22 @@ test("why a change is not rolled out now, and which reason goes first", () => {
   }
 });
 
+test("a Secret whose publisher asked first has one restart more within the hour, and no second one", () => {
+  const spent = (...minutes: readonly number[]) => stateOf({ [DB]: digest("1") }, { restartedAt: ago(...minutes) });
+  const markedFor = [DB.slice("secret/".length)];
+  const rows: readonly (readonly [reason: string, changes: Partial<RestartSituation>, expected: string])[] = [
+    ["nobody has asked", { state: spent(30, 20, 15) }, "stop"],
+    ["for another Secret", { state: spent(30, 20, 15), markedFor: ["other"] }, "stop"],
+    ["others have used up what was left", { state: spent(30, 20, 15), markedFor }, "roll"],
+    ["and so has it", { state: spent(30, 20, 15, 10), markedFor }, "stop"],
+    ["stopped is stopped", { state: spent(30, 20, 15), markedFor, isStopped: true }, "settled Stopped"],
+  ];
+  for (const [reason, changes, expected] of rows)
+    assert.equal(summary(decideRestart({ ...CHANGED, ...changes })), expected, reason);
+  const rolled = decideRestart({ ...CHANGED, state: spent(30, 20, 15), markedFor });
+  assert.equal("state" in rolled && rolled.state.restartedAt.length, 4, "it counts");
+});
+
 test("the breaker leaves what is known as it is, and goes on when its mark is taken away", () => {
   const state = stateOf({ [DB]: digest("1") }, { restartedAt: ago(30, 20, 15) });
   const stop = decideRestart({ ...CHANGED, state });

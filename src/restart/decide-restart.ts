@@ -13,6 +13,7 @@ import {
   type SourceId,
   type SourceState,
 } from "./model.ts";
+import { secretSource } from "./restart-mark.ts";
 import { restartsWithinHour, trimmed } from "./restart-state.ts";
 import { digestsText } from "./template-digests.ts";
 
@@ -182,11 +183,19 @@ function obstacle(
   if (quietAt > now) return wait("QuietPeriod", quietAt);
   if (!window.isOpen) return wait("WindowClosed", window.opensAt ?? Number.POSITIVE_INFINITY);
   const restarts = restartsOf(state, situation);
-  if (pace.perHour > 0 && restarts >= pace.perHour) {
+  if (pace.perHour > 0 && restarts >= pace.perHour + reserveFor(changed, situation)) {
     return { kind: "stop", state: { ...trimmed(state, now, pace.perHour), isStopped: true }, restarts, changed };
   }
   return hasSlot ? undefined : wait("NoSlot", Number.POSITIVE_INFINITY);
 }
+
+/**
+ * One restart more within the hour for a Secret whose publisher has asked first: it publishes nothing while there is none
+ * left, so that this is for what was left then and somebody else has used up since. Without it servers would refuse the
+ * key that is published, until a person comes.
+ */
+const reserveFor = (changed: readonly SourceId[], { markedFor = [] }: RestartSituation): number =>
+  markedFor.some((name) => changed.includes(secretSource(name))) ? 1 : 0;
 
 type Waiting = Extract<RestartDecision, { readonly kind: "wait" }>;
 

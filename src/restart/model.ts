@@ -140,6 +140,8 @@ export interface RestartSituation {
   readonly window: { readonly isOpen: boolean; readonly opensAt: number | undefined };
   /** The workload bears `keyturn.dev/restart-stopped`: by the breaker, or by somebody. */
   readonly isStopped: boolean;
+  /** Secrets whose publisher has seen to it, before it wrote them, that this workload is restarted for them. */
+  readonly markedFor?: readonly string[] | undefined;
   /** Another rollout may begin now. */
   readonly hasSlot: boolean;
   /** Our last restart was taken off the pod template, and pods from before it run on. */

@@ -10,7 +10,7 @@ import type { Controller } from "./controller.ts";
 import { ControllerUnit } from "./controller-unit.ts";
 import { HealthChecks, type Heartbeat, startHeartbeat } from "./health.ts";
 import { type Heap, IdleHeap } from "./idle-heap.ts";
-import { LeaderElector } from "./leader-election.ts";
+import { type ElectionTiming, LeaderElector } from "./leader-election.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Shutdown } from "./shutdown.ts";
 import { WatchedSources } from "./watched-source.ts";
@@ -31,7 +31,12 @@ export interface OperatorOptions {
   /** Where to look for what is in namespaces; absent or none: everywhere. */
   readonly namespaces?: readonly string[];
   /** Absent: this is the only one, and it leads at once. */
-  readonly election?: { readonly namespace: string; readonly name: string; readonly identity: string };
+  readonly election?: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly identity: string;
+    readonly timing?: Partial<ElectionTiming>;
+  };
   /** Absent where this process has no say in its memory. */
   readonly heap?: Heap | undefined;
   /** Leadership was lost: all work must stop, and the process with it. */
@@ -180,6 +185,7 @@ export class Operator {
       logger,
       lease: { namespace: election.namespace, name: election.name },
       identity: election.identity,
+      ...(election.timing && { timing: election.timing }),
       observer: metrics.leaderObserver(),
       onStarted: () => {
         this.#isChosen = true;

@@ -8,7 +8,7 @@ import { consumersCommand, runConsumers } from "../../src/cli/consumers-command.
 import { credentialsCommand, runCredentials } from "../../src/cli/credentials-command.ts";
 import { explainCommand, runExplain } from "../../src/cli/explain-command.ts";
 import { freezeCommand, runFreeze, unfreezeCommand } from "../../src/cli/freeze-command.ts";
-import { migrateCommand, runMigrate } from "../../src/cli/migrate-command.ts";
+import { importCommand, runImport } from "../../src/cli/import-command.ts";
 import type { ClusterCall } from "../../src/cli/open-cluster.ts";
 import { parseFlags } from "../../src/cli/parse-flags.ts";
 import { rotateCommand, runRotate } from "../../src/cli/rotate-command.ts";
@@ -23,7 +23,7 @@ const COMMANDS: Readonly<Record<string, readonly [Command, (call: ClusterCall) =
   status: [statusCommand, runStatus],
   explain: [explainCommand, runExplain],
   consumers: [consumersCommand, runConsumers],
-  migrate: [migrateCommand, runMigrate],
+  import: [importCommand, runImport],
   credentials: [credentialsCommand, runCredentials],
   rotate: [rotateCommand, runRotate],
   freeze: [freezeCommand, (call) => runFreeze(call, true)],

@@ -18,11 +18,13 @@ const commands = [
   "freeze",
   "unfreeze",
   "timeline",
-  "migrate",
+  "import",
   "audit",
   "compliance",
   "manifests",
   "crds",
+  "check",
+  "completion",
   "version",
 ];
 
@@ -71,6 +73,8 @@ test("version says what package.json says", async () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "package.json"), "utf8")) as {
     readonly version: string;
   };
-  assert.equal((await runKeyturn(["version"])).stdout, `keyturn ${manifest.version}\n`);
-  assert.deepEqual(JSON.parse((await runKeyturn(["version", "-o", "json"])).stdout), { version: manifest.version });
+  const { version } = manifest;
+  const node = process.versions.node;
+  assert.equal((await runKeyturn(["version"])).stdout, `keyturn ${version}\nnode ${node}\n`);
+  assert.deepEqual(JSON.parse((await runKeyturn(["version", "-o", "json"])).stdout), { version, node });
 });

@@ -19,7 +19,7 @@ export const examples = (): readonly Manifest[] =>
   exampleFiles().map((file) => ({ place: file, objects: objectsIn(readFileSync(join(folder, file), "utf8")) }));
 
 /** Pages whose whole manifests are meant to be applied as they stand; on others there are gaps to be filled in. */
-const PAGES = ["bind.md", "bind-migration.md", "security.md", "compliance.md", "runbook.md", "troubleshooting.md"];
+const PAGES = ["bind.md", "migration/bindy.md", "security.md", "compliance.md", "runbook.md", "troubleshooting.md"];
 
 export const manifestsOnPages = (): readonly Manifest[] =>
   PAGES.flatMap((name) => {

@@ -4,6 +4,7 @@ import { keyFile, SHORT_SECRET } from "../../src/bind/bind-objects.fixture.ts";
 import { fieldAt } from "../../src/bind/fields.ts";
 import { readFollowingRing } from "../../src/bind/followed-ring.ts";
 import type { KeyRing } from "../../src/bind/key-ring.ts";
+import { followedKeyItem } from "../../src/cli/compliance/followed-key.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { BindWorld } from "./bind-world.ts";
 
@@ -229,5 +230,45 @@ test("an instance whose cluster is not there decides nothing", async () => {
   await world.create("Bind9Cluster", "later", { spec: {} });
   await world.pass(SETTLE_MS);
   assert.equal(await world.condition("Bind9Instance", "lone", "Ready"), "True Available");
+  await world.stop();
+});
+
+test("a Secret that an RndcKey publishes for others is followed, with a warning; that of its own key is refused", async () => {
+  const world = await BindWorld.begin({ hasKeyController: true });
+  await world.create("Bind9Cluster", "dns", { spec: { primary: {} } });
+  await world.pass(SETTLE_MS);
+  const follows = (name: string) => ({ spec: { rndcKeys: { secretRef: { name } } } });
+  const { spec } = follows(`${NAME}-rndc`);
+  await world.create("Bind9Instance", "other", { spec: { clusterRef: "dns", role: "primary", ...spec } });
+  await world.pass(SETTLE_MS);
+  assert.equal(await world.condition("Bind9Instance", "other", "Ready"), "True Available");
+  assert.match(
+    (await world.condition("Bind9Instance", "other", "Warning")) ?? "",
+    /spec\.rndcKeys\.secretRef names the Secret of RndcKey dns-primary-0-rndc, which is rotated here/,
+  );
+  const other = await world.get("Bind9Instance", "other");
+  assert.equal(fieldAt(other, ["status", "rndcKey", "name"]), `${NAME}-rndc`);
+  assert.match(
+    followedKeyItem(other ?? assert.fail())?.exceptions[0]?.words ?? "",
+    /that of RndcKey dns-primary-0-rndc/,
+  );
+  await world.patch("Bind9Instance", NAME, follows(`${NAME}-rndc`));
+  await world.pass(SETTLE_MS);
+  assert.match((await world.condition("Bind9Instance", NAME, "Synced")) ?? "", /of this instance's own key/);
+  assert.deepEqual(await world.names("RndcKey"), [`${NAME}-rndc`], "what servers have stays");
+  await world.stop();
+});
+
+test("pods start without a Secret that its owner has taken away, and with what was followed of it", async () => {
+  const world = await following();
+  await world.remove("Secret", "mine");
+  await world.pass(SETTLE_MS);
+  assert.match((await world.condition("Bind9Instance", NAME, "Synced")) ?? "", /there is no Secret net\/mine/);
+  const volumes = fieldAt(await world.get("Deployment", NAME), ["spec", "template", "spec", "volumes"]);
+  const key = (volumes as readonly { readonly name: string; readonly secret?: { readonly optional?: boolean } }[]).find(
+    ({ name }) => name === "key",
+  );
+  assert.equal(key?.secret?.optional, true);
+  assert.deepEqual(await phases(world), ["office a accepted"]);
   await world.stop();
 });

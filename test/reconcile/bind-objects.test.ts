@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inlineSecret, keyFile } from "../../src/bind/bind-objects.fixture.ts";
 import { fieldAt } from "../../src/bind/fields.ts";
-import { BindWorld, type Kind } from "./bind-world.ts";
+import { BindWorld, type Kind, kinds } from "./bind-world.ts";
 
 const SETTLE_MS = 20_000;
 const MINUTE_MS = 60_000;
@@ -91,6 +91,21 @@ for (const [kind, name, fields, teller, tellerName] of inTheWay) {
     await world.stop();
   });
 }
+
+test("what is in the way of a key is said of the field that names it, and nothing is said of another one's key", async () => {
+  const world = await BindWorld.begin();
+  const instances = ["other"];
+  const status = { nextRotation: "2026-01-01T00:00:00Z" };
+  const spec = { secret: { name: "dns-primary-0-rndc" }, keyName: "x", strategy: "Restart", instances };
+  const theirs = await world.create("RndcKey", "dns-primary-0-rndc", { spec });
+  await world.kube.replace(kinds.RndcKey, { ...theirs, status }, { subresource: "status" });
+  await world.create("Bind9Cluster", "dns", { spec: { global: { rndcKeys: { autoRotate: true } }, primary: {} } });
+  await world.pass(SETTLE_MS);
+  const said = (await world.condition("Bind9Instance", "dns-primary-0", "Synced")) ?? "";
+  assert.match(said, /^False ObjectNotOurs metadata\.name: there is a RndcKey/, "there is no inline secret");
+  assert.equal((await world.choice("dns-primary-0")).nextRotation, undefined);
+  await world.stop();
+});
 
 test("a Bind9Cluster of somebody else's is not a provider's, and a namespace that is missing is said", async () => {
   const world = await BindWorld.begin();

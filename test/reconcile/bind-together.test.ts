@@ -46,6 +46,37 @@ test("a key that is written out in a spec is the first one that servers and user
   await world.stop();
 });
 
+test("servers that know nothing of what is in both Secrets, since those were made anew, are replaced", async () => {
+  const secrets = [`${NAME}-rndc`, `${NAME}-rndc-ring`] as const;
+  const world = await BindWorld.begin({ hasKeyController: true, secrets });
+  await world.create("Bind9Cluster", "dns", { spec: { primary: {} } });
+  await world.pass(MINUTE_MS);
+  const pods = (): readonly string[] => (world.kubelet?.running ?? []).map(({ name }) => name);
+  const isLetIn = async (): Promise<boolean> => {
+    const published = fieldAt(await world.get("Secret", secrets[0]), ["data", "key-name"]);
+    const name = Buffer.from(String(published), "base64").toString();
+    return (world.kubelet?.running ?? []).every(({ accepted }) => accepted.some((key) => key.name === name));
+  };
+  const [first] = pods();
+  await world.remove("Secret", secrets[1]);
+  await world.pass(MINUTE_MS);
+  await world.remove("Secret", secrets[0]);
+  await world.pass(MINUTE_MS);
+  assert.deepEqual(pods(), [first], "one of them brings back what the other one lacks");
+  for (const secret of secrets) await world.remove("Secret", secret);
+  await world.pass(2 * MINUTE_MS);
+  assert.equal(pods().length, 1);
+  assert.notEqual(pods()[0], first);
+  assert.ok(await isLetIn());
+  const [second] = pods();
+  await world.remove("RndcKey", `${NAME}-rndc`);
+  await world.pass(3 * MINUTE_MS);
+  assert.notEqual(pods()[0], second, "the same with the RndcKey, which takes both along");
+  assert.ok(await isLetIn());
+  assert.equal(await world.condition("Bind9Instance", NAME, "Synced"), "True ReconcileSuccess");
+  await world.stop();
+});
+
 test("what keeps a key from being published is said at the instance too, and nothing is started on it", async () => {
   const world = await BindWorld.begin({ hasKeyController: true, secrets: [`${NAME}-rndc`, `${NAME}-rndc-ring`] });
   await world.create("Secret", `${NAME}-rndc`, { stringData: { mine: "yes" } });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { formatInstant } from "../../src/base/instant.ts";
 import { podLabels } from "../../src/bind/instance-objects.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
 import { bindControllers } from "../../src/reconcile/bind/bind-controllers.ts";
@@ -7,7 +8,12 @@ import type { ControllerSettings } from "../../src/reconcile/controller-settings
 import { createRestartController } from "../../src/reconcile/restart/restart-controller.ts";
 import { RestartKnowledge } from "../../src/reconcile/restart/restart-knowledge.ts";
 import { RndcKeyMetrics } from "../../src/report/rndc-key-metrics.ts";
-import { KEY_ROTATED_AT_ANNOTATION, RESTART_FOR_ANNOTATION } from "../../src/restart/annotations.ts";
+import {
+  KEY_ROTATED_AT_ANNOTATION,
+  RESTART_FOR_ANNOTATION,
+  STATE_ANNOTATION,
+  STATE_MANAGER,
+} from "../../src/restart/annotations.ts";
 import { deploymentType, kindOf, replicaSetType } from "../../src/restart/workload-kinds.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
 import { Metrics } from "../../src/runtime/metrics.ts";
@@ -95,6 +101,17 @@ export class RestartKeyWorld extends RndcKeyWorld {
 
   patchWorkload(name: string, body: Fields): Promise<KubeObject> {
     return this.kube.patch(deploymentType, { namespace: NAMESPACE, name }, { type: "merge", body });
+  }
+
+  /** As if it had been restarted just now for something else, by an operator that has gone since. */
+  async spendRestart(name: string): Promise<void> {
+    const { annotations = {} } = (await this.workload(name)).metadata;
+    const known = JSON.parse(annotations[STATE_ANNOTATION] ?? "{}") as Fields;
+    const text = JSON.stringify({ ...known, restarts: [formatInstant(this.clock.now())] });
+    const metadata = { name, namespace: NAMESPACE, annotations: { [STATE_ANNOTATION]: text } };
+    const body = { apiVersion: apiVersionOf(deploymentType), kind: deploymentType.kind, metadata };
+    const options = { fieldManager: STATE_MANAGER };
+    await this.kube.patch(deploymentType, metadata, { type: "apply", body, force: true }, options);
   }
 
   async markOf(name: string): Promise<string | undefined> {

@@ -68,7 +68,7 @@ test("while restarts are under way the resource says for whom, and the old key i
   assert.ok((world.refusedAt ?? 0) - refused < 30_000, "only until the rollout is over");
   assert.ok(await world.isEverywhere());
   assert.doesNotMatch(await world.said(), /new key/);
-  assert.equal((await world.ring()).length, 2, "the old one stays for as long as it was promised");
+  assert.equal((await world.ring()).length, 1, "no overlap was promised");
   assert.equal(await world.rollouts("web"), 1);
 });
 
@@ -193,6 +193,78 @@ test("one that could not be restarted keeps the old key published", async (conte
   await world.pass(2 * MINUTE_MS);
   assert.ok(!isSame(await world.publishedKey(), before));
   assert.ok(await world.isEverywhere());
+});
+
+type Wish = Parameters<RestartKeyWorld["run"]>[1];
+const OFTEN = "keyturn.dev/restart-max-per-hour";
+const unrestartable: readonly (readonly [why: string, wish: Wish, mend: object, says: RegExp])[] = [
+  ["is paused", { spec: { paused: true } }, { spec: { paused: null } }, /is paused/],
+  [
+    "was restarted as often as it may be",
+    { annotations: { [OFTEN]: "1" } },
+    { metadata: { annotations: { [OFTEN]: null } } },
+    /web \(it was restarted as often as it may be within an hour/,
+  ],
+];
+
+for (const [why, wish, mend, says] of unrestartable) {
+  test(`a Deployment that ${why} keeps the old key published`, async (context) => {
+    const world = await begun(context);
+    await world.create();
+    await world.pass(5_000);
+    const { spec = {}, ...rest } = wish ?? {};
+    await world.run("web", rest);
+    await world.pass(10_000);
+    await world.annotate({ [FORCE]: "first" });
+    await world.pass(MINUTE_MS);
+    await world.assertMoved("the first one");
+    await world.patchWorkload("web", { spec });
+    const before = await world.publishedKey();
+    await world.annotate({ [FORCE]: "second" });
+    await world.pass(5 * MINUTE_MS, 5_000);
+    assert.ok(isSame(await world.publishedKey(), before));
+    assert.ok(await world.isEverywhere(), "nobody is turned away");
+    assert.match(await world.problem(), /^False KeyNotReady: the key is not replaced yet: /);
+    assert.match(await world.problem(), says);
+    await world.patchWorkload("web", mend as Readonly<Record<string, unknown>>);
+    await world.pass(3 * MINUTE_MS, 2_000);
+    assert.ok(!isSame(await world.publishedKey(), before));
+    await world.assertMoved("the second one");
+  });
+}
+
+test("so does a StatefulSet whose pods somebody has to delete", async (context) => {
+  const world = await begun(context);
+  await world.create();
+  await world.pass(5_000);
+  await world.run("web", { kind: "StatefulSet", spec: { updateStrategy: { type: "OnDelete" } } });
+  await world.pass(10_000);
+  const before = await world.publishedKey();
+  await world.annotate({ [FORCE]: "now" });
+  await world.pass(2 * MINUTE_MS, 5_000);
+  assert.ok(isSame(await world.publishedKey(), before));
+  assert.match(await world.problem(), /^False KeyNotReady: .*web \(its pods run on until somebody deletes them/);
+});
+
+test("a restart that others have used up since is had all the same", async (context) => {
+  const world = await begun(context);
+  await world.create();
+  await world.pass(5_000);
+  await world.run("web", { annotations: { [OFTEN]: "1" } });
+  await world.pass(10_000);
+  const before = await world.publishedKey();
+  // To the ring, and again once everybody is prepared; then the Secret, which it does not come to.
+  let secrets = 0;
+  world.operator.killBy((write) => (write === "PUT secrets" && ++secrets === 3 ? "before" : undefined));
+  await world.annotate({ [FORCE]: "now" });
+  await world.pass(30_000);
+  assert.ok(world.operator.isDead && isSame(await world.publishedKey(), before));
+  await world.spendRestart("web");
+  world.begunAnew();
+  await world.pass(2 * MINUTE_MS);
+  assert.ok(!isSame(await world.publishedKey(), before));
+  await world.assertMoved();
+  assert.equal((await world.workload("web")).metadata.annotations?.["keyturn.dev/restart-stopped"], undefined);
 });
 
 test("a window of the workload puts off its restart, and the resource says so", async (context) => {

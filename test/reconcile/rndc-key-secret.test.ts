@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { type TestContext, test } from "node:test";
+import { rndcKey } from "../../src/api/keyturn/rndc-key.ts";
+import { Redacted } from "../../src/base/redacted.ts";
+import { ringFromJson } from "../../src/bind/key-ring.ts";
+import { renderRing } from "../../src/bind/render-ring.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { putSecret } from "../../src/reconcile/objects.fixture.ts";
+import { generateRndcKey, type RndcKey, secretText } from "../../src/rndc/key.ts";
 import { isSame, NAME, NAMESPACE, RndcKeyWorld } from "./rndc-key-world.ts";
 
 const MINUTE_MS = 60_000;
 const CREATED_AT = "bindy.firestoned.io/created-at";
+const FORCE = "rndckey.keyturn.dev/force-rotation";
 const RING = `${NAME}-ring`;
 
 async function rested(context: TestContext, spec = {}): Promise<RndcKeyWorld> {
@@ -142,6 +148,116 @@ test("a ring that was deleted or damaged comes back with the key that is publish
     assert.ok(isSame(await world.publishedKey(), key), what);
     assert.equal((await world.secret(RING))?.metadata.ownerReferences?.length, 1, what);
   }
+});
+
+test("a ring that is made anew holds the published key, also where the status does not know it", async (context) => {
+  const world = await rested(context);
+  const key = await world.publishedKey();
+  await world.operator.stop();
+  const object = await world.kube.get(rndcKey, { namespace: NAMESPACE, name: NAME });
+  await world.kube.replace(rndcKey, { ...object, status: { sequence: 5 } }, { subresource: "status" });
+  await world.kube.delete(secretType, { namespace: NAMESPACE, name: RING });
+  world.begunAnew();
+  for (let step = 0; step < 20; step++) {
+    await world.pass(500, 500);
+    const ring = await world.ring();
+    if (ring.length > 0 && isSame(await world.publishedKey(), key))
+      assert.ok(
+        ring.some((one) => isSame(one.key, key)),
+        "what is published is in it",
+      );
+  }
+  await world.pass(31 * 60_000, 20_000);
+  await world.assertAtRest();
+});
+
+/** What somebody writes into the ring who may write Secrets: a copy of what is there, with a key that he knows. */
+async function smuggle(world: RndcKeyWorld, changes: Readonly<Record<string, unknown>> = {}): Promise<RndcKey> {
+  const data = await world.ringData();
+  const ring = JSON.parse(Buffer.from(data["ring.json"] ?? "", "base64").toString()) as {
+    readonly keys: readonly { readonly marks: object }[];
+  };
+  const key = generateRndcKey("evil", "hmac-sha256", world.random);
+  const { marks, ...copy } = ring.keys[0] ?? assert.fail("there is no key");
+  const secret = secretText(key).reveal();
+  const entry = { ...copy, id: "evil-1", name: "evil", secret, marks: { ...marks, ...changes } };
+  const text = JSON.stringify({ ...ring, keys: [...ring.keys, entry] });
+  const files = renderRing(ringFromJson(new Redacted(text))).reveal();
+  const encoded = Object.entries(files).map(([file, said]) => [file, Buffer.from(said).toString("base64")]);
+  await world.patchSecret({ data: Object.fromEntries(encoded) }, RING);
+  return key;
+}
+
+for (const [what, marks] of [
+  ["with the marks of another one", {}],
+  ["as a later one", { sequence: 9 }],
+  ["as somebody else's", { ownerUid: "other", ownerName: "other" }],
+] as const) {
+  test(`a key that somebody writes into the ring, ${what}, is told of and taken out`, async (context) => {
+    const world = await rested(context);
+    world.kubelet.delayMs = 20_000;
+    const [id, published] = [await world.activeId(), await world.publishedKey()];
+    const evil = await smuggle(world, marks);
+    await world.pass(10_000, 500);
+    const said = (await world.status()).conditions?.find(({ type }) => type === "RotationStatus")?.message ?? "";
+    assert.match(said, /nobody here has put there.*: evil/);
+    assert.equal((await world.events("ForeignKey")).length, 1);
+    await world.pass(90_000);
+    for (const { accepted } of world.kubelet.running)
+      assert.ok(!accepted.some((key) => isSame(key, evil)), "no server accepts it");
+    assert.equal((await world.status()).retiredKeys, undefined);
+    assert.deepEqual([await world.activeId(), (await world.events("ForeignKey")).length], [id, 1]);
+    assert.ok(isSame(await world.publishedKey(), published));
+    await world.assertAtRest();
+  });
+}
+
+test("a server that has come to accept it is told, and asked until it refuses it", async (context) => {
+  const world = await rested(context);
+  await world.operator.stop();
+  const evil = await smuggle(world);
+  await world.addPod("web-2");
+  await world.pass(2_000);
+  const isLetIn = (): boolean =>
+    world.kubelet.running.some(({ accepted }) => accepted.some((key) => isSame(key, evil)));
+  assert.ok(isLetIn());
+  world.kubelet.delayMs = 30_000;
+  world.begunAnew();
+  await world.pass(20_000);
+  assert.deepEqual(
+    (await world.ring()).map(({ phase }) => phase),
+    ["accepted", "removing"],
+    "not forgotten before it is refused",
+  );
+  await world.pass(30_000);
+  assert.equal(isLetIn(), false);
+  await world.assertAtRest();
+});
+
+test("a ring of a version that sealed nothing is taken as it is, as far as the status knows its keys", async (context) => {
+  const world = await rested(context);
+  await world.annotate({ [FORCE]: "now" });
+  await world.pass(30_000);
+  assert.equal((await world.ring()).length, 2);
+  await world.operator.stop();
+  await world.patchSecret({ metadata: { annotations: { "keyturn.dev/ring-seals": null } } }, RING);
+  world.begunAnew();
+  await world.pass(30_000);
+  assert.equal((await world.ring()).length, 2);
+  assert.deepEqual(await world.events("ForeignKey"), []);
+  const seals = (await world.secret(RING))?.metadata.annotations?.["keyturn.dev/ring-seals"] ?? "{}";
+  assert.equal(Object.keys(JSON.parse(seals)).length, 2);
+});
+
+test("a status that is lost makes nobody a stranger", async (context) => {
+  const world = await rested(context);
+  await world.annotate({ [FORCE]: "now" });
+  await world.pass(30_000);
+  const object = await world.kube.get(rndcKey, { namespace: NAMESPACE, name: NAME });
+  await world.kube.replace(rndcKey, { ...object, status: {} }, { subresource: "status" });
+  await world.pass(30_000);
+  assert.equal((await world.ring()).length, 2);
+  assert.deepEqual(await world.events("ForeignKey"), []);
 });
 
 test("a Secret from a backup is put right, and brings no key back that was removed", async (context) => {

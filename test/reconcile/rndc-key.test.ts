@@ -211,19 +211,44 @@ test("an algorithm that changes is a rotation, a period that changes is none", a
   assert.deepEqual(world.lockouts, []);
 });
 
-test("a delay is added to the period, and takes nothing from the overlap", async (context) => {
+test("the first key is replaced earlier by its lead, those after it are not, and nothing is taken from the overlap", async (context) => {
   const world = await begun(context);
-  await world.create({ delay: "20m" });
+  await world.create({ lead: "20m" });
   await world.pass(5_000);
   const first = await world.activeId();
-  await world.pass(2 * HOUR_MS + 15 * MINUTE_MS, 20_000);
+  await world.pass(95 * MINUTE_MS, 20_000);
   assert.equal(await world.activeId(), first);
   await world.pass(10 * MINUTE_MS, 20_000);
-  assert.notEqual(await world.activeId(), first);
+  const second = await world.activeId();
+  assert.notEqual(second, first);
   await world.pass(20 * MINUTE_MS, 20_000);
   assert.equal((await world.ring()).length, 2);
   await world.pass(15 * MINUTE_MS, 20_000);
   await world.assertAtRest();
+  await world.pass(75 * MINUTE_MS, 20_000);
+  assert.equal(await world.activeId(), second, "its period is the one that was said");
+  await world.pass(15 * MINUTE_MS, 20_000);
+  assert.notEqual(await world.activeId(), second);
+});
+
+test("a rotation by hand leaves the old key the overlap, however often it is asked for", async (context) => {
+  const world = await begun(context);
+  await world.create({ rotation: { frequency: "90d", ttl: "2160h30m" } });
+  await world.pass(5_000);
+  for (let asked = 0; asked < 3; asked++) {
+    await world.annotate({ [FORCE]: `${asked}` });
+    await world.pass(MINUTE_MS, 5_000);
+  }
+  assert.equal((await world.ring()).length, 4);
+  await world.patch({ spec: { rotation: { frequency: "180d", ttl: "4320h30m" } } });
+  await world.pass(31 * MINUTE_MS, 20_000);
+  await world.assertAtRest();
+  await world.patch({ spec: { rotation: null } });
+  await world.annotate({ [FORCE]: "once more" });
+  await world.pass(55 * MINUTE_MS, 20_000);
+  assert.equal((await world.ring()).length, 2);
+  await world.pass(7 * MINUTE_MS, 20_000);
+  await world.assertAtRest("an hour where nothing is said");
 });
 
 test("with strategy Restart there is one name, and nobody is asked", async (context) => {

@@ -33,7 +33,11 @@ const serverFields: Readonly<Record<string, SchemaNode>> = {
   workload: oneOf("What runs the pods, a Deployment when nothing is said. Those of a StatefulSet keep their names.", [
     ...workloads,
   ]),
-  port: integer("The port of the Service for DNS; 53 when nothing is said.", { minimum: 1, maximum: 65_535 }),
+  port: integer("The port of the Service for DNS; 53 when nothing is said.", {
+    minimum: 1,
+    maximum: 65_535,
+    "x-kubernetes-validations": [{ rule: "self != 9953", message: "must be another one than that of commands, 9953" }],
+  }),
 };
 
 const role = (description: string): SchemaNode =>
@@ -72,7 +76,7 @@ export const keyChoice = {
   secretName: text("The Secret that holds the key."),
   rotates: { type: "boolean", description: "Whether the key is replaced by itself." },
   rotateAfter: text("At which age."),
-  name: text("The RndcKey that rotates it; none rotates a key that is somebody else's."),
+  name: text("The RndcKey that rotates it; none where the key is somebody else's."),
   nextRotation: instant("When it is replaced next, as the RndcKey says."),
 } as const satisfies Readonly<Record<string, SchemaNode>>;
 

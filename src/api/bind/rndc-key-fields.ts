@@ -106,7 +106,7 @@ const keyConfig = (description: string): SchemaNode =>
       rotateAfter: duration("The age at which a key is replaced: from 1h to 8760h; 2160h when nothing is said.", {
         minMs: 1,
         maxMs: MAX_ROTATE_AFTER_MS,
-        message: "must be at most 8760h (365d)",
+        message: "must be longer than nothing and at most 8760h (365d)",
       }),
       secretRef,
       secret,
@@ -119,12 +119,12 @@ const keyConfig = (description: string): SchemaNode =>
       ),
       overlap: duration(
         "How long the old key is accepted after the new one was published; 1h when nothing is said, and never longer than rotateAfter.",
-        { minMs: 1, maxMs: MAX_ROTATE_AFTER_MS, message: "must be at most 8760h (365d)" },
+        { minMs: 1, maxMs: MAX_ROTATE_AFTER_MS, message: "must be longer than nothing and at most 8760h (365d)" },
       ),
       windows,
       delay: duration(
         "How much later than the one before it each instance of a cluster is rotated, when they are due at once.",
-        { minMs: 1, maxMs: WEEK_MS, message: "must be at most 168h (7d)" },
+        { minMs: 1, maxMs: WEEK_MS, message: "must be longer than nothing and at most 168h (7d)" },
       ),
     },
     {

@@ -52,11 +52,10 @@ export const rndcKey: CustomResource = {
         STRATEGIES,
       ),
       rotation,
-      delay: duration("How long after it is due a rotation begins, so that not all instances are rotated at once.", {
-        minMs: 1,
-        maxMs: WEEK_MS * MAX_INSTANCES,
-        message: "must be at most 1400d",
-      }),
+      lead: duration(
+        "How much earlier a key is replaced that was not made because one was due, so that those that were made together are not replaced at once.",
+        { minMs: 1, maxMs: WEEK_MS * MAX_INSTANCES, message: "must be at most 1400d" },
+      ),
       instances: list(
         objectName("Name of a Bind9Instance."),
         "The Bind9Instances of this namespace that use the key.",

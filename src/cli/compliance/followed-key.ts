@@ -8,7 +8,7 @@ import type { ComplianceItem } from "./compliance-report.ts";
  * with a key of the operator's own: that is an RndcKey, and is told of as such.
  */
 export function followedKeyItem(object: KubeObject): ComplianceItem | undefined {
-  const { mode, secretName, field, source } = fieldsOf(fieldsOf(object.status).rndcKey);
+  const { mode, secretName, field, source, name: rndcKey } = fieldsOf(fieldsOf(object.status).rndcKey);
   if (mode !== "referenced") return undefined;
   const { namespace, name } = object.metadata;
   const secret = textOf(secretName);
@@ -26,10 +26,16 @@ export function followedKeyItem(object: KubeObject): ComplianceItem | undefined 
     overdueMs: 0,
     heldBackBy: undefined,
     problems: synced?.status === "False" ? [synced.reason] : [],
-    exceptions: [{ kind: "UserManaged", words: `its key is in a Secret of yours (${whence(field, source)})` }],
+    exceptions: [{ kind: "UserManaged", words: `${whose(textOf(rndcKey))} (${whence(field, source)})` }],
     parent: undefined,
   };
 }
+
+/** One that is rotated for other servers is nobody's here, either. */
+const whose = (rndcKey: string | undefined): string =>
+  rndcKey === undefined
+    ? "its key is in a Secret of yours"
+    : `its key is that of RndcKey ${rndcKey}, which is rotated without asking its servers`;
 
 const whence = (field: unknown, source: unknown): string =>
   [textOf(field) ?? "secretRef", ...(textOf(source) === undefined ? [] : [`of ${textOf(source)}`])].join(" ");

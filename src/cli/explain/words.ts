@@ -88,11 +88,11 @@ export function fateOf(key: RetiredKey, policy: Policy, now: number): string {
   return `${CAUSES[key.cause]}; ${when}: ${why}`;
 }
 
-function whyThen(key: RetiredKey, { ttlMs }: Policy, replacedAt: number): string {
+function whyThen(key: RetiredKey, { ttlMs, endsWithOverlap }: Policy, replacedAt: number): string {
   const overlapEndsAt = replacedAt + key.overlapMs;
   const endOfLifeAt = ttlMs === undefined ? key.deletionAt : key.createdAt + ttlMs;
-  const isOverlap = ttlMs === undefined ? overlapEndsAt >= endOfLifeAt : overlapEndsAt > endOfLifeAt;
-  if (isOverlap) {
+  const isLast = ttlMs === undefined ? overlapEndsAt >= endOfLifeAt : overlapEndsAt > endOfLifeAt;
+  if (isLast || endsWithOverlap) {
     return `it was replaced at ${formatInstant(replacedAt)}, and ${formatDuration(key.overlapMs)} of overlap were promised then`;
   }
   return ttlMs === undefined

@@ -201,7 +201,7 @@ class Rehearsal {
     const key = { id, name, createdAt };
     const at = this.#now;
     this.#state = advance(this.#state, { kind: "commit", key, replacedAt: at, committedAt: at });
-    this.#observation = NOTHING_SEEN;
+    this.#observation = { ...NOTHING_SEEN, hasCommitted: true };
   }
 
   #remove(ids: readonly string[]): void {

@@ -18,8 +18,10 @@ export function findKind(word: string, kinds: readonly ManagedKind[] = managedKi
   throw new UsageError(`"${word}" is not a kind that Keyturn rotates${hint} (choose from ${choices(kinds)})`);
 }
 
-export const choices = (kinds: readonly ManagedKind[] = managedKinds): string =>
-  kinds.map(({ type }) => type.kind.toLowerCase()).join(", ");
+export const choices = (kinds: readonly ManagedKind[] = managedKinds): string => kindNames(kinds).join(", ");
+
+export const kindNames = (kinds: readonly ManagedKind[] = managedKinds): readonly string[] =>
+  kinds.map(({ type }) => type.kind.toLowerCase());
 
 const fullName = ({ type }: ManagedKind): string => `${type.plural}.${type.group}`;
 

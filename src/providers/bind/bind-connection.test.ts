@@ -109,6 +109,30 @@ test("with one key at a time nobody is asked, and all keys are given out under o
   assert.deepEqual(phases(stage), ["web-2 accepted"]);
 });
 
+const UNBORN = { list: async () => [{ name: "web-0", host: undefined, port: 953 }] };
+
+test("a server that has not started is waited for as long as it may be handed an older ring, and no longer", async () => {
+  const stage = staged({ servers: UNBORN });
+  await stage.add(1);
+  const id = idOf(await stage.add(2));
+  await stage.clock.advance(4 * 60_000);
+  assert.equal((await stage.connection.observe(id, signal))?.state, "creating");
+  await stage.clock.advance(60_000);
+  assert.equal((await stage.connection.observe(id, signal))?.state, "ready", "it may be waiting for this very key");
+});
+
+test("nor is it waited for where all keys are on their way out", async () => {
+  for (const [isLeaving, expected] of [
+    [false, "deleting"],
+    [true, undefined],
+  ] as const) {
+    const stage = staged({ servers: UNBORN, isLeaving });
+    const [first] = [idOf(await stage.add(1)), await stage.add(2)];
+    await stage.connection.delete(first, signal);
+    assert.equal((await stage.connection.observe(first, signal))?.state, expected);
+  }
+});
+
 test("the last key goes at once: nobody would be left to be asked", async () => {
   const stage = staged();
   const [one, two] = [idOf(await stage.add(1)), idOf(await stage.add(2))];

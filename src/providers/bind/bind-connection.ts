@@ -20,8 +20,17 @@ import { sendCommand } from "../../rndc/send-command.ts";
 import type { Connection, Created, CreateRequest, Credentials, MarkFilter, Marks, OutsideKey } from "../contract.ts";
 import { matchesFilter } from "../mark-filter.ts";
 import { ProviderError } from "../provider-error.ts";
-import { objectionWords, worthTelling } from "./objection-words.ts";
-import type { Illnesses, KeyUsers, Moves, NamedServer, RingStore, SendCommand, ServerList } from "./ports.ts";
+import { objectionWords, strangerWords, worthTelling } from "./objection-words.ts";
+import type {
+  Illnesses,
+  KeyUsers,
+  Moves,
+  NamedServer,
+  RingStore,
+  SendCommand,
+  ServerList,
+  Strangers,
+} from "./ports.ts";
 import { addedTo, RingKeeper } from "./ring-keeper.ts";
 import { acceptanceQuestion, removalQuestion } from "./ring-questions.ts";
 import { type Acceptance, COMMAND_TIMEOUT_MS, type Objection, ServerGate } from "./server-gate.ts";
@@ -52,6 +61,9 @@ export interface BindConnectionOptions {
   /** When keys are to count as made, where somebody has said otherwise than the ring. */
   readonly dates?: ReadonlyMap<string, number>;
   readonly illnesses?: Illnesses;
+  readonly strangers?: Strangers;
+  /** All keys are on their way out: servers that have not started will not. */
+  readonly isLeaving?: boolean;
 }
 
 /** What `CreateRequest.parameters` may hold. */
@@ -62,6 +74,8 @@ export interface BindParameters {
 }
 
 const DEFAULT_ALGORITHM = "hmac-sha256";
+/** Longer than a kubelet goes on handing out what it remembers: whatever starts after that reads the ring as it is. */
+const BIRTH_MS = 5 * 60_000;
 
 /** The keys of the named servers that share a ring, as the protocol sees keys. */
 export function createBindConnection(options: BindConnectionOptions): Connection {
@@ -78,6 +92,8 @@ class BindConnection implements Connection {
   readonly #options: BindConnectionOptions;
   readonly #ring: RingKeeper;
   readonly #gate: ServerGate;
+  /** A server accepts a key that is nobody's: it is asked again. */
+  #isCrowded = false;
 
   constructor(options: BindConnectionOptions) {
     const { clock, random, send = sendCommand, timeoutMs = COMMAND_TIMEOUT_MS } = options;
@@ -161,8 +177,36 @@ class BindConnection implements Connection {
       moving ??= this.#moves({ users, ring, servers, signal });
       return moving;
     };
-    const looks = ring.keys.filter(isMeant).map((key) => this.#lookAt({ key, ring, servers, moves, signal }));
-    return (await Promise.all(looks)).filter((key) => key !== undefined);
+    const words = await this.#expel(ring, servers, signal);
+    const meant = ring.keys.filter((key) => !key.isStrange && isMeant(key));
+    const looks = meant.map((key) => this.#lookAt({ key, ring, servers, moves, signal }));
+    const seen = (await Promise.all(looks)).filter((key) => key !== undefined);
+    return words === undefined ? seen : seen.map((key) => this.#withNotice(key, words));
+  }
+
+  /** Keys that somebody else has written into the ring: taken out once no server accepts them. In words, what is told of them. */
+  async #expel(ring: KeyRing, servers: Sight["servers"], signal: AbortSignal): Promise<string | undefined> {
+    const { strangers, illnesses, clock } = this.#options;
+    const strange = ring.keys.filter(({ isStrange }) => isStrange);
+    const names = await strangers?.tell(
+      strange.map(({ id, key }) => ({ id, name: key.name })),
+      signal,
+    );
+    const isAsked = this.#mustBeRefused(ring);
+    for (const key of strange) {
+      const question = removalQuestion({ key, ring, signal });
+      const objections = isAsked ? await this.#gate.stillAccepting(await servers(), question) : [];
+      if (objections.length === 0) await this.#ring.take((before) => dropKey(before, key.id), signal);
+      else this.#isCrowded = true;
+    }
+    if (this.#isCrowded) illnesses?.since(strange[0]?.id ?? "", clock.now());
+    return names && names.length > 0 ? strangerWords(names) : undefined;
+  }
+
+  /** The key in use is where people look. */
+  #withNotice(key: OutsideKey, words: string): OutsideKey {
+    if (key.id !== this.#options.inUse) return key;
+    return { ...key, notice: key.notice === undefined ? words : `${key.notice}; ${words}` };
   }
 
   #lookAt(sight: Sight): Promise<OutsideKey | undefined> {
@@ -190,7 +234,9 @@ class BindConnection implements Connection {
   async #againstNew(sight: Sight): Promise<readonly Objection[]> {
     const { signal } = sight;
     if (this.#asksNobody) return (await this.#users?.notPrepared(signal)) ?? [];
-    return this.#gate.notAccepting(await sight.servers(), acceptanceQuestion(sight));
+    const objections = await this.#gate.notAccepting(await sight.servers(), acceptanceQuestion(sight));
+    // One that does not start may be waiting for this very key to be published.
+    return this.#options.clock.now() - sight.key.createdAt < BIRTH_MS ? objections : objections.filter(isBorn);
   }
 
   async #lookAtLeaving(sight: Sight): Promise<OutsideKey | undefined> {
@@ -208,7 +254,8 @@ class BindConnection implements Connection {
   async #againstRemoval(sight: Sight): Promise<readonly Objection[]> {
     if (this.#users) return this.#isPast(sight.key) ? [FROM_THE_PAST] : (await sight.moves(this.#users)).behind;
     if (!this.#mustBeRefused(sight.ring)) return [];
-    return this.#gate.stillAccepting(await sight.servers(), removalQuestion(sight));
+    const objections = await this.#gate.stillAccepting(await sight.servers(), removalQuestion(sight));
+    return this.#options.isLeaving ? objections.filter(isBorn) : objections;
   }
 
   /** A server without an address is one that will read the ring as it is. */
@@ -220,9 +267,9 @@ class BindConnection implements Connection {
     if (this.#users) return { ...seen, ...this.#movesOf(key, await sight.moves(this.#users)) };
     if (this.#asksNobody) return seen;
     const objections = await this.#gate.notAccepting(await sight.servers(), acceptanceQuestion(sight));
-    const standing = objections.filter(({ kind }) => kind !== "unborn");
+    const standing = objections.filter(isBorn);
     if (standing.length === 0) {
-      illnesses?.recovered(key.id);
+      if (!this.#isCrowded) illnesses?.recovered(key.id);
       return seen;
     }
     const now = clock.now();
@@ -253,7 +300,8 @@ class BindConnection implements Connection {
     readonly signal: AbortSignal;
   }): Promise<Moves> {
     const { users, ring, servers, signal } = what;
-    const isFormer = ({ id, phase }: RingKey): boolean => id !== this.#options.inUse && phase !== "adding";
+    const isFormer = ({ id, phase, isStrange }: RingKey): boolean =>
+      id !== this.#options.inUse && phase !== "adding" && !isStrange;
     const former = ring.keys.filter(isFormer).map(({ key }) => key);
     const acceptance = former.length > 0 ? await this.#gate.accepting(await servers(), former, signal) : NOBODY;
     return users.moves(acceptance, signal);
@@ -328,6 +376,7 @@ interface Sight {
   readonly signal: AbortSignal;
 }
 
+const isBorn = ({ kind }: Objection): boolean => kind !== "unborn";
 const FROM_THE_PAST: Objection = { server: "the status", why: "knows of no later key", kind: "behind" };
 const NOT_MOVED = "not everybody runs on the new key";
 const NOBODY: Acceptance = { accepting: new Set(), silent: new Set() };

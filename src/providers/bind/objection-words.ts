@@ -15,3 +15,11 @@ export function objectionWords(what: string, objections: readonly Objection[]): 
   const more = sorted.length > MAX_NAMED ? ` and ${sorted.length - MAX_NAMED} more` : "";
   return `${what}: ${named.join(", ")}${more}`;
 }
+
+/** The same for keys that somebody else has written into the ring. */
+export function strangerWords(strangers: readonly string[]): string {
+  const names = [...strangers].sort();
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
+  const what = "keys that nobody here has put there were found in the ring, and are taken out";
+  return `${what}: ${names.slice(0, MAX_NAMED).join(", ")}${more}`;
+}

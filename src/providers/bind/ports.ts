@@ -52,6 +52,17 @@ export interface Moves {
   readonly remarks: readonly string[];
 }
 
+/** A key of the ring that nobody here has put there. */
+export interface Stranger {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface Strangers {
+  /** Of those that are there, at every look; gives the names of those that people are to know of still. */
+  tell(keys: readonly Stranger[], signal: AbortSignal): Promise<readonly string[]>;
+}
+
 /** Since when a key has not been working. */
 export interface Illnesses {
   since(id: string, now: number): number;

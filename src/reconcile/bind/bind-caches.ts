@@ -71,6 +71,13 @@ export class BindCaches {
     return this.#caches.rndcKeys.get(key);
   }
 
+  /** The RndcKey that has published this Secret. */
+  publisherOf(secretKey: string): KubeObject | undefined {
+    const owners = this.secret(secretKey)?.record.owners ?? [];
+    const keys = this.#caches.rndcKeys.find("secret", secretKey).map(({ record }) => record);
+    return keys.find(({ metadata }) => owners.includes(metadata.uid ?? ""));
+  }
+
   secret(key: string): Entry<SecretRecord> | undefined {
     return this.#caches.secrets.entry(key);
   }

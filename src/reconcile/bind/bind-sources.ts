@@ -47,6 +47,12 @@ export function clusterKeyOf({ metadata, spec }: KubeObject): string {
   return keyOf({ namespace: metadata.namespace ?? "", name: typeof name === "string" ? name : "" });
 }
 
+/** `namespace/name` of the Secret that an RndcKey publishes in. */
+function publishedKeyOf({ metadata, spec }: KubeObject): string {
+  const name = fieldAt({ spec }, ["spec", "secret", "name"]);
+  return keyOf({ namespace: metadata.namespace ?? "", name: typeof name === "string" ? name : "" });
+}
+
 /** What an instance uses instead of one of its own. */
 export interface WorkloadRef {
   readonly kind: InstanceWorkload;
@@ -141,7 +147,7 @@ export const bindSources = {
   providers,
   clusters,
   instances,
-  rndcKeys: whole(rndcKey),
+  rndcKeys: whole(rndcKey, { indexes: { secret: (key) => [publishedKeyOf(key)] } }),
   configMaps: whole(configMapType, { selection: MADE_BY_US, sakes }),
   services: whole(serviceType, { selection: MADE_BY_US, sakes }),
   deployments: workloadSource("Deployment"),

@@ -1,6 +1,7 @@
 import { fieldAt } from "../../bind/fields.ts";
 import { instanceObjects, workloadKindOf } from "../../bind/instance-objects.ts";
 import { type KeyPlan, ownSecretName, planKey, ringNameOf } from "../../bind/key-plan.ts";
+import type { KeySecrets } from "../../bind/made-anew.ts";
 import type { KeyMount } from "../../bind/named-conf.ts";
 import { keyChoiceOf, type Resolution, resolveKey } from "../../bind/precedence.ts";
 import type { ConfigLimits } from "../../bind/rndc-key-config.ts";
@@ -192,6 +193,10 @@ export class InstanceLook implements Looker {
     const { caches, ring } = this.#options;
     const { namespace = "" } = instance.metadata;
     const field = referenceField(resolution);
+    const publisher = this.#publisherOf(instance, plan);
+    // With its RndcKey the Secret that is to be followed would go.
+    if (publisher && isOwnedBy(publisher, instance))
+      return { troubles: [{ reason: "ReferenceProblem", field, message: ownKeyWords(plan.ref.name) }] };
     const former = caches.rndcKey(keyOf({ namespace, name: ownSecretName(instance) }));
     if (former && isOwnedBy(former, instance)) {
       const trouble = await ring.check(instance, plan, field, signal);
@@ -206,7 +211,13 @@ export class InstanceLook implements Looker {
       const { trouble, ...rest } = await ring.follow(instance, plan, field, signal);
       step = { ...rest, troubles: trouble ? [trouble] : [] };
     }, field);
-    return { ...step, troubles: [...step.troubles, ...troubles] };
+    const warnings = [...(step.warnings ?? []), ...(publisher ? [rotatedHere(field, publisher)] : [])];
+    return { ...step, warnings, troubles: [...step.troubles, ...troubles] };
+  }
+
+  /** The RndcKey whose Secret it is that is followed as somebody else's. */
+  #publisherOf({ metadata }: KubeObject, { ref }: FollowingPlan): KubeObject | undefined {
+    return this.#options.caches.publisherOf(keyOf({ namespace: metadata.namespace ?? "", name: ref.name }));
   }
 
   /** What runs named; or, where somebody else does, whether it can. */
@@ -215,12 +226,22 @@ export class InstanceLook implements Looker {
     const existing = workloadRefOf(instance);
     if (existing !== undefined) return usability(existing, caches.workload(existing), keys);
     const put = async (): Promise<void> => {
-      for (const object of instanceObjects({ instance, cluster, keys })) {
+      const secrets = this.#keySecrets(instance, cluster, keys);
+      for (const object of instanceObjects({ instance, cluster, keys, secrets })) {
         await objects.put(object, { owner: instance, signal });
       }
       await this.#endFormer(instance, cluster, signal);
     };
     return { troubles: await attempt(put, "metadata.name") };
+  }
+
+  #keySecrets(instance: KubeObject, cluster: KubeObject, keys: KeyMount): KeySecrets | undefined {
+    if (keys.kind !== "ring" || keys.isFollowed) return undefined;
+    const { caches } = this.#options;
+    const { namespace = "" } = instance.metadata;
+    const identityOf = (name: string) => ({ name, uid: caches.secret(keyOf({ namespace, name }))?.uid ?? "" });
+    const live = caches.ownWorkload(instance, workloadKindOf({ instance, cluster }))?.object;
+    return { published: identityOf(keys.secretName), ring: identityOf(keys.ringName), live };
   }
 
   /** What ran the pods before another kind was asked for goes once its successor serves. */
@@ -265,10 +286,18 @@ export class InstanceLook implements Looker {
 
   #choice(instance: KubeObject, resolution: Resolution, plan: KeyPlan): unknown {
     const choice = keyChoiceOf(resolution, plan.mount.secretName);
-    if (plan.kind === "referenced") return choice;
+    if (plan.kind === "referenced") {
+      const publisher = this.#publisherOf(instance, plan);
+      return { ...choice, ...(publisher && { name: publisher.metadata.name }) };
+    }
     const { namespace = "" } = instance.metadata;
     const rndcKey = this.#options.caches.rndcKey(keyOf({ namespace, name: plan.mount.secretName }));
-    return { ...choice, name: plan.mount.secretName, nextRotation: rndcKey && nextRotationOf(rndcKey) };
+    const isIts = namesIn(rndcKey).includes(instance.metadata.name);
+    return {
+      ...choice,
+      name: plan.mount.secretName,
+      nextRotation: rndcKey && isIts ? nextRotationOf(rndcKey) : undefined,
+    };
   }
 
   #report(instance: KubeObject, step: Step, choice: unknown): Look {
@@ -329,11 +358,18 @@ function troublesOf({ metadata, status }: KubeObject): readonly Trouble[] {
   return [{ reason: "KeyNotReady", field: "status.rndcKey", message }];
 }
 
-const nameField = ({ source }: Resolution): string =>
-  source === undefined ? "metadata.name" : `${source.field}.secret.metadata.name`;
+const nameField = ({ source, config }: Resolution): string =>
+  source === undefined || config?.mode !== "inline" ? "metadata.name" : `${source.field}.secret.metadata.name`;
 
 const referenceField = ({ source }: Resolution): string =>
   source === undefined || source.setting === "rndcSecretRef" ? (source?.field ?? "") : `${source.field}.secretRef`;
+
+const ownKeyWords = (name: string): string =>
+  `the Secret ${name} is that of this instance's own key, and would go with it: leave secretRef out`;
+
+/** Whoever rotates it asks its own servers alone, so that those here learn of a new key when clients have it already. */
+const rotatedHere = (field: string, { metadata }: KubeObject): string =>
+  `${field} names the Secret of RndcKey ${metadata.name}, which is rotated here: commands to this instance fail after each rotation until its pods know the new key; share one key by an inline secret at role or global level instead`;
 
 const mountedNames = (mount: KeyMount): readonly string[] =>
   mount.kind === "ring" ? [mount.secretName, mount.ringName] : [mount.secretName];

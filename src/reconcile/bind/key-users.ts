@@ -9,6 +9,7 @@ import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import { type SecretAddress, secretType } from "../../publish/secret-publisher.ts";
 import { isPodBehind, type KeyOfBefore } from "../../restart/pod-behind.ts";
 import { marked } from "../../restart/restart-mark.ts";
+import { restartsWithinHour } from "../../restart/restart-state.ts";
 import { deploymentType, podType, replicaSetType } from "../../restart/workload-kinds.ts";
 import { ask } from "../parents/child-problem.ts";
 import { consumedBy, type ReadSecret, readConsumedSecret, saidDigests } from "../restart/consumed-secret.ts";
@@ -161,6 +162,8 @@ export class KubeKeyUsers implements KeyUsers {
       startsOver: kind.type === deploymentType || replacesAtWill(object),
       hasDeadline: kind.type === deploymentType,
       isPaused: recordOf(object.spec).paused === true,
+      leavesPods: leavesPods(object),
+      isSpent: isSpent(record, clock.now()),
       isStopped: stopped !== undefined,
       isWindowOpen: isOpen(pace.windows, clock.now()),
       restartedAt: state?.restartedAt.at(-1),
@@ -209,6 +212,16 @@ function replacesAtWill({ spec }: KubeObject): boolean {
   const { podManagementPolicy, updateStrategy } = recordOf(spec);
   return podManagementPolicy === "Parallel" && recordOf(updateStrategy).type !== "OnDelete";
 }
+
+/** It waits for somebody to delete them, or stops at a partition. */
+function leavesPods({ spec }: KubeObject): boolean {
+  const { type, rollingUpdate } = recordOf(recordOf(spec).updateStrategy);
+  return type === "OnDelete" || Number(recordOf(rollingUpdate).partition ?? 0) > 0;
+}
+
+/** The restart controller would stop it instead. */
+const isSpent = ({ state, pace: { pace } }: WorkloadRecord, now: number): boolean =>
+  pace.perHour > 0 && restartsWithinHour(state?.restartedAt ?? [], now).length >= pace.perHour;
 
 const unknownMove = (server: string): Objection => ({ server, why: "accepts a key of before", kind: "behind" });
 

@@ -28,6 +28,8 @@ const FOLLOWER: KeyFollower = {
   startsOver: true,
   hasDeadline: true,
   isPaused: false,
+  leavesPods: false,
+  isSpent: false,
   isStopped: false,
   isWindowOpen: true,
   restartedAt: NOW - 30_000,
@@ -105,4 +107,9 @@ test("a key is published once a change of it would restart everybody", () => {
   assert.equal(whyNotNow(FOLLOWER), undefined);
   assert.match(String(whyNotNow({ ...FOLLOWER, isStopped: true })), /restart-stopped/);
   assert.match(String(whyNotNow({ ...FOLLOWER, rollout: HALTED })), /not over/);
+  assert.match(String(whyNotNow({ ...FOLLOWER, rollout: DONE, isPaused: true })), /is paused/);
+  assert.match(String(whyNotNow({ ...FOLLOWER, rollout: DONE, leavesPods: true })), /until somebody deletes them/);
+  assert.match(String(whyNotNow({ ...FOLLOWER, rollout: DONE, isSpent: true })), /as often as it may be/);
+  const none: Rollout = { isComplete: true, isStuck: false, updated: 0, total: 0 };
+  assert.equal(whyNotNow({ ...FOLLOWER, rollout: none, isPaused: true }), undefined, "there is no pod");
 });

@@ -20,6 +20,10 @@ export interface KeyFollower {
   /** Its controller says itself when a rollout takes too long. */
   readonly hasDeadline: boolean;
   readonly isPaused: boolean;
+  /** Its controller replaces no pod, or not all of them, for another template. */
+  readonly leavesPods: boolean;
+  /** It was restarted as often within the hour as it may be. */
+  readonly isSpent: boolean;
   /** By the breaker, or by somebody. */
   readonly isStopped: boolean;
   readonly isWindowOpen: boolean;
@@ -62,13 +66,20 @@ export function isTakenUp(applied: AppliedSource | undefined, digest: string | u
   return digest === undefined || compareDigests(applied.digest, digest) !== "unknown";
 }
 
-/** What speaks against publishing another key: it would not be restarted for it. */
-export function whyNotNow({ isStopped, rollout }: KeyFollower): string | undefined {
+/** What speaks against publishing another key: it would not be restarted for it. Where there is no pod, nothing does. */
+export function whyNotNow(follower: KeyFollower): string | undefined {
+  const { isStopped, isPaused, leavesPods, isSpent, rollout } = follower;
   if (isStopped) return STOPPED;
+  if (rollout.total === 0) return undefined;
+  if (isPaused) return PAUSED;
+  if (leavesPods) return LEAVES_PODS;
+  if (isSpent) return "it was restarted as often as it may be within an hour";
   return rollout.isStuck ? "a rollout of before is not over" : undefined;
 }
 
 const STOPPED = "its restarts are stopped by the annotation keyturn.dev/restart-stopped";
+const PAUSED = "is paused";
+const LEAVES_PODS = "its pods run on until somebody deletes them";
 
 export function progressOf(follower: KeyFollower, pods: readonly PodBehind[], moment: Moment): Progress {
   const { applied, digest, isStopped, isWindowOpen } = follower;
@@ -83,8 +94,8 @@ export function progressOf(follower: KeyFollower, pods: readonly PodBehind[], mo
 
 function rolling(follower: KeyFollower, moment: Moment): Progress {
   const { rollout, isPaused, startsOver, hasDeadline } = follower;
-  if (isPaused) return stuck("is paused");
-  if (rollout.isStuck && !startsOver) return stuck("its pods run on until somebody deletes them");
+  if (isPaused) return stuck(PAUSED);
+  if (rollout.isStuck && !startsOver) return stuck(LEAVES_PODS);
   const isLong = isLongAgo(follower, moment);
   if (rollout.isStuck) return { ...stuck("its rollout does not come to an end"), asksAgain: isLong };
   if (!isLong) return moving(RESTARTING);

@@ -13,6 +13,7 @@ import { SpecProblem } from "../managed/spec-problem.ts";
 import { OwnerWalk } from "../restart/owner-walk.ts";
 import { PodLister } from "../restart/pod-lister.ts";
 import { WorkloadReader } from "../restart/workload-record.ts";
+import { ForeignKeys } from "./foreign-keys.ts";
 import type { KeyUsersParts } from "./key-users.ts";
 import { RestartMarks } from "./restart-marks.ts";
 import { ROLLOUT_PATIENCE_MS } from "./restart-progress.ts";
@@ -112,8 +113,10 @@ function assemble(parts: {
   const { kube, clock, random } = context;
   const marks = new RestartMarks(kube);
   const users = usersParts({ settings, context, identity, marks });
-  const source = new RndcKeySource({ kind, kube, clock, random, ...identity, troubles, users, send: ports.send });
   const common = commonOptions(assembly, identity);
+  const foreign = new ForeignKeys(common);
+  const { send } = ports;
+  const source = new RndcKeySource({ kind, kube, clock, random, ...identity, troubles, users, foreign, send });
   const { rndcKeyMetrics: metrics } = settings;
   const { observer: general } = common;
   const reconcile = createManagedReconcile({

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { deletionInstant } from "../../engine/dates.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import { createRndcKeyKind } from "./rndc-key-kind.ts";
 import { readRndcKeySpec } from "./rndc-key-spec.ts";
@@ -18,7 +19,7 @@ test("what it says is read from where the schema has it", () => {
   const rotation = { frequency: "90m", ttl: "2h" };
   const object = keyOf({
     rotation,
-    delay: "10m",
+    lead: "10m",
     initialKey: { name: "given" },
     secret: { name: "web-rndc", labels: { a: "b" } },
   });
@@ -35,12 +36,12 @@ test("what it says is read from where the schema has it", () => {
     ["hmac-sha256", "given", { a: "b" }, { text: "90m", ms: 90 * MINUTE_MS }],
   );
   const { policy, secret, baseName } = kind.readSpec(object);
-  assert.deepEqual([policy.frequencyMs, policy.ttlMs], [100 * MINUTE_MS, 130 * MINUTE_MS], "with the delay in both");
+  assert.deepEqual([policy.frequencyMs, policy.ttlMs], [90 * MINUTE_MS, 120 * MINUTE_MS], "nothing is there yet");
   assert.deepEqual([baseName, secret?.layout], ["web", { kind: "fields" }]);
 });
 
 test("without a rotation it is a key that is never due", () => {
-  const { policy } = kind.readSpec(keyOf({ delay: "1h" }));
+  const { policy } = kind.readSpec(keyOf({ lead: "1h" }));
   assert.deepEqual([policy.frequencyMs, policy.ttlMs], [Infinity, undefined]);
 });
 
@@ -48,6 +49,37 @@ test("that there is no overlap is worth a word with strategy Overlap, and none w
   const rotation = { frequency: "2h", ttl: "2h" };
   assert.match(kind.readSpec(keyOf({ rotation })).warnings.join(), /no overlap/);
   assert.deepEqual(kind.readSpec(keyOf({ rotation, strategy: "Restart" })).warnings, []);
+});
+
+/** With an active key that was made for this reason. */
+const madeFor = (reason: string, spec: Readonly<Record<string, unknown>>): KubeObject => {
+  const createdAt = "2026-03-01T00:00:00Z";
+  const history = [{ keyId: "a", startedAt: createdAt, endedAt: createdAt, reason, outcome: "Succeeded" }];
+  return { ...keyOf(spec), status: { atProvider: { id: "a", name: "web-a", createdAt, sequence: 1 }, history } };
+};
+
+test("keys that were made together are replaced one before another, once: no period is longer than was said", () => {
+  const spec = { rotation: { frequency: "90m", ttl: "2h" }, lead: "10m" };
+  const periodOf = (object: KubeObject): readonly (number | undefined)[] => {
+    const { policy } = kind.readSpec(object);
+    return [policy.frequencyMs / MINUTE_MS, (policy.ttlMs ?? 0) / MINUTE_MS];
+  };
+  assert.deepEqual(periodOf(madeFor("FirstKey", spec)), [80, 110], "the overlap is as long as ever");
+  assert.deepEqual(periodOf(madeFor("Forced", spec)), [80, 110]);
+  assert.deepEqual(periodOf(madeFor("RotationDue", spec)), [90, 120], "they are apart already");
+  assert.deepEqual(periodOf(madeFor("FirstKey", { ...spec, lead: "9h" })), [45, 75], "by half of it at most");
+});
+
+test("a replaced key goes when the overlap is over, whatever replaced it and however long it might have lived", () => {
+  const replacedAt = Date.parse("2026-03-01T12:00:00Z");
+  const key = { createdAt: replacedAt - MINUTE_MS, replacedAt, overlapMs: 30 * MINUTE_MS, deletionAt: 0 } as const;
+  const { policy } = kind.readSpec(keyOf({ rotation: { frequency: "90d", ttl: "2161h" } }));
+  for (const cause of ["rotated", "forced", "found", "ill"] as const)
+    assert.equal(deletionInstant(policy, { ...key, cause }), replacedAt + 30 * MINUTE_MS, cause);
+  const { policy: off } = kind.readSpec(keyOf());
+  assert.equal(off.forcedOverlapMs, 60 * MINUTE_MS, "an hour where nothing is said");
+  const saved = { ...key, deletionAt: replacedAt + 90 * 86_400_000, cause: "forced" } as const;
+  assert.equal(deletionInstant(off, saved), replacedAt + 30 * MINUTE_MS, "as a version before this one saved it");
 });
 
 const mistakes: readonly (readonly [spec: Readonly<Record<string, unknown>>, says: RegExp])[] = [
@@ -60,7 +92,7 @@ const mistakes: readonly (readonly [spec: Readonly<Record<string, unknown>>, say
   [{ strategy: "Hope" }, /^spec\.strategy: /],
   [{ instances: [] }, /^spec\.instances: /],
   [{ instances: ["a,b"] }, /^spec\.instances: /],
-  [{ delay: "soon" }, /^spec\.delay: /],
+  [{ lead: "soon" }, /^spec\.lead: /],
   [{ rotation: { frequency: "2h" } }, /^spec\.rotation\.ttl: /],
   [{ rotation: { frequency: "often", ttl: "2h" } }, /^spec\.rotation\.frequency: /],
 ];

@@ -26,6 +26,7 @@ import { keyIdOf, type SecretAddress, secretType, sequenceOf } from "../../publi
 import { fieldsOf } from "../managed/read-fields.ts";
 import { addOwner, hasOtherController, isOwnedBy } from "../parents/child-owner.ts";
 import { ask, type ChildCall } from "../parents/child-problem.ts";
+import { RING_SEALS, type RingSealing, sealsText, withStrangers } from "./ring-seals.ts";
 
 /** By which rings are found, and watched. */
 export const RING_LABEL = "keyturn.dev/key-ring";
@@ -44,6 +45,8 @@ export interface KubeRingStoreOptions {
    * What the published Secret may bring back into a ring that lacks it; absent for one whose keys are all on their way out.
    */
   readonly recovery?: Recovery;
+  /** How keys of ours are told from those of others; absent: all are taken for ours. */
+  readonly sealing?: RingSealing;
 }
 
 export interface Recovery {
@@ -60,8 +63,8 @@ const MAX_ATTEMPTS = 5;
 
 /**
  * The ring as a Secret that its RndcKey owns, with what named includes beside it. Reading puts right what is wrong with it:
- * files that are not what the ring says, an owner of before a restore, a published key that it lacks. Must not: write over
- * a Secret of somebody else, or what it has not read.
+ * files that are not what the ring says, an owner of before a restore, a published key that it lacks, keys that somebody
+ * has written there. Must not: write over a Secret of somebody else, or what it has not read.
  */
 export class KubeRingStore implements RingStore {
   readonly #options: KubeRingStoreOptions;
@@ -74,7 +77,7 @@ export class KubeRingStore implements RingStore {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const secret = await this.#get(this.#options.ring, signal);
       if (secret) this.#refuseForeign(secret);
-      const found = secret && ringIn(secret);
+      const found = secret && this.#ringIn(secret);
       // The ring first, then the Secret: what is published was in the ring before, and still is unless somebody took it.
       const ring = await this.#withPublished(found, signal);
       const version = secret?.metadata.resourceVersion;
@@ -109,23 +112,37 @@ export class KubeRingStore implements RingStore {
     });
   }
 
+  #ringIn(secret: KubeObject): KeyRing | "damaged" {
+    const { sealing } = this.#options;
+    const ring = ringIn(secret);
+    return ring === "damaged" || !sealing ? ring : withStrangers(ring, secret.metadata, sealing);
+  }
+
   #secretOf(ring: KeyRing, over: KubeObject | undefined): KubeObject {
-    const { ring: ref, owner } = this.#options;
+    const { ring: ref, owner, sealing } = this.#options;
     const metadata = over?.metadata ?? ref;
     const labels = { ...over?.metadata.labels, ...MADE_BY_US, [RING_LABEL]: "true" };
+    const annotations = { ...over?.metadata.annotations, ...(sealing && { [RING_SEALS]: sealsText(ring, sealing) }) };
     const ownerReferences = addOwner(metadata, owner);
     return {
       apiVersion: "v1",
       kind: "Secret",
       type: "Opaque",
-      metadata: { ...metadata, labels, ownerReferences },
+      metadata: { ...metadata, labels, annotations, ownerReferences },
       data: dataOf(ring),
     };
   }
 
   #isAsItShould({ metadata, data }: KubeObject, ring: KeyRing): boolean {
+    const { sealing } = this.#options;
     const isLabelled = metadata.labels?.[RING_LABEL] === "true";
-    return isLabelled && isOwnedBy(metadata, this.#options.owner) && isDeepStrictEqual(fieldsOf(data), dataOf(ring));
+    const isSealed = !sealing || metadata.annotations?.[RING_SEALS] === sealsText(ring, sealing);
+    return (
+      isLabelled &&
+      isSealed &&
+      isOwnedBy(metadata, this.#options.owner) &&
+      isDeepStrictEqual(fieldsOf(data), dataOf(ring))
+    );
   }
 
   /** Ours is what names the RndcKey, under whatever UID; and what bears our label and names nobody. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { Redacted } from "../../base/redacted.ts";
-import type { RingKey } from "../../bind/key-ring.ts";
+import { acceptableKeys, type RingKey } from "../../bind/key-ring.ts";
 import { isUnused } from "../../engine/dates.ts";
 import type { ActiveKey, State } from "../../engine/model.ts";
 import { ifFound } from "../../kube/if-found.ts";
@@ -21,7 +21,9 @@ import type { ManagedKind } from "../managed/managed-kind.ts";
 import { marksOf, ownerOf } from "../managed/marks.ts";
 import { fieldsOf } from "../managed/read-fields.ts";
 import type { Outside } from "../managed/workpiece.ts";
+import type { ForeignKeys } from "./foreign-keys.ts";
 import { type KeyUsersParts, KubeKeyUsers } from "./key-users.ts";
+import { type RingSealing, ringSealing } from "./ring-seals.ts";
 import { seenDress, wearFor } from "./rndc-key-dress.ts";
 import { type InitialKey, missingInitialKey, NO_INITIAL_KEY, readInitialKey } from "./rndc-key-initial.ts";
 import { KubeRingStore, type Recovery } from "./rndc-key-ring-store.ts";
@@ -37,6 +39,7 @@ export interface RndcKeySourceOptions {
   readonly fingerprinter: Fingerprinter;
   readonly clusterId: string;
   readonly troubles: RndcKeyTroubles;
+  readonly foreign: ForeignKeys;
   /** With what those are followed who read a key when they start. */
   readonly users: KeyUsersParts;
   /** The way to named; the control protocol itself when left out. */
@@ -91,7 +94,7 @@ export class RndcKeySource {
       readonly dates?: ReadonlyMap<string, number>;
     },
   ): Connection {
-    const { kind, kube, clock, random, clusterId, fingerprinter, troubles, send } = this.#options;
+    const { kind, kube, clock, random, clusterId, fingerprinter, troubles, foreign, send } = this.#options;
     const { state, inUse, dates } = how;
     const owner = ownerOf(kind, object);
     const key = keyOf(object.metadata);
@@ -105,15 +108,18 @@ export class RndcKeySource {
         owner: ownerReferenceOf(kind, object),
         marksOf: (sequence) => marksOf(owner, clusterId, sequence),
         now: () => clock.now(),
+        sealing: ringSealing(fingerprinter, spec.ring, state ? knownTo(state) : () => true),
         ...(state && {
           recovery: { isWanted: wantedBy(state), isEdited: (secret) => isEdited(secret, fingerprinter) },
         }),
       }),
+      strangers: { tell: (keys, signal) => foreign.tell(object, keys, signal) },
       servers: new KubeServers({ kube, namespace: spec.ring.namespace, instances: spec.instances }),
       clock,
       random,
       ...(send && { send }),
       inUse,
+      isLeaving: state === undefined,
       ...(dates && { dates }),
       illnesses: { since: (id, now) => troubles.note(key, id, now), recovered: () => troubles.over(key) },
     });
@@ -156,11 +162,19 @@ const isUrgent = ({ retired, pending, request }: State): boolean =>
 const wantedBy =
   ({ active, pending, sequence }: State): Recovery["isWanted"] =>
   (key, ring) => {
+    // A ring that is made anew has nothing but the Secret to go by, and so have those who take their key from there, unless
+    // the status knows a later one.
+    if (acceptableKeys(ring).length === 0 && key.sequence >= (active?.sequence ?? 0)) return true;
     const isLater = ({ phase, marks }: RingKey): boolean =>
       phase === "accepted" && (marks?.sequence ?? 0) > key.sequence;
     const isKnown = key.id === active?.id || key.sequence === pending?.sequence;
     return (key.sequence > sequence || isKnown) && !ring.keys.some(isLater);
   };
+
+const knownTo = ({ active, pending, retired }: State): RingSealing["isKnown"] => {
+  const ids = new Set([active?.id, pending?.id, ...retired.map((key) => key.id)]);
+  return (id) => ids.has(id);
+};
 
 /** The key that was written out is the first one, and is never made again. */
 function parametersOf({ algorithm }: RndcKeySpec, { active, retired }: State, { key }: InitialKey): BindParameters {

@@ -23,7 +23,8 @@ export interface RndcKeySpec {
   readonly annotations: Readonly<Record<string, string>>;
   /** Undefined: the key is not rotated by itself. */
   readonly rotateAfter: RotateAfter | undefined;
-  readonly delayMs: number;
+  /** How much earlier than due a key is replaced that was not made because one was due. */
+  readonly leadMs: number;
 }
 
 const KEY_NAME = /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/;
@@ -55,7 +56,7 @@ export function readRndcKeySpec({ metadata, spec }: KubeObject): RndcKeySpec {
     labels: textsOf(secret.labels),
     annotations: textsOf(secret.annotations),
     rotateAfter: rotateAfterOf(fields),
-    delayMs: fields.delay === undefined ? 0 : durationOf("spec.delay", fields.delay),
+    leadMs: fields.lead === undefined ? 0 : durationOf("spec.lead", fields.lead),
   };
 }
 

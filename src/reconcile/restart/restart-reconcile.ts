@@ -162,6 +162,7 @@ export class RestartReconciler {
       own,
       window: { isOpen: isOpen(windows, now), opensAt: nextOpening(windows, now) },
       isStopped: record.stopped !== undefined,
+      markedFor: record.optIn.markedFor,
       ...found,
     });
   }

@@ -231,7 +231,14 @@ export class RingJudge {
       return;
     }
     this.#inRestartsReach(key.id, doer);
+    this.#excuseStrangers(key.id, doer);
     this.#noteKey(key.id, this.#isExcused(doer));
+  }
+
+  /** Where somebody has put another ring there after it was read last, nobody could know that servers read of that one. */
+  #excuseStrangers(keyId: string, { readAt }: Doer): void {
+    if (this.#personStep < (readAt.get(`Secret ${RING}`) ?? -1)) return;
+    for (const { uid } of this.#court.servers()) this.#books.estranged.add(`${uid} ${keyId}`);
   }
 
   /** Nothing is published that those who use it are not restarted for; what is known to others is replaced all the same. */

@@ -38,8 +38,9 @@ const AT = "global.rndcKeys";
 
 const ofCluster: readonly RefusedSpec[] = [
   ["a rotateAfter that is none", global({ rotateAfter: "soon" }), `${AT}.rotateAfter`, DURATION],
-  ["a rotateAfter above a year", global({ rotateAfter: "366d" }), `${AT}.rotateAfter`, /must be at most 8760h/],
-  ["a rotateAfter of nothing", global({ rotateAfter: "0s" }), `${AT}.rotateAfter`, /must be at most 8760h/],
+  ["a rotateAfter above a year", global({ rotateAfter: "366d" }), `${AT}.rotateAfter`, /at most 8760h/],
+  ["a rotateAfter of nothing", global({ rotateAfter: "0s" }), `${AT}.rotateAfter`, /must be longer than nothing/],
+  ["the port of commands", { port: 9953 }, "port", /another one than that of commands/],
   [
     "an overlap above rotateAfter",
     global({ rotateAfter: "1d", overlap: "25h" }),

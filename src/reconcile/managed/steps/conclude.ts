@@ -40,5 +40,5 @@ export async function commitKey(piece: Workpiece, id: string): Promise<void> {
   await reporter.keyActivated(piece.object, activation, signal);
   await piece.write({ kind: "commit", key, replacedAt: piece.publishedAt ?? now, committedAt: now });
   reporter.keyCommitted(piece.object, activation, nextRotation(piece.state, spec));
-  piece.lookAfresh();
+  piece.lookAfresh({ hasCommitted: true });
 }

@@ -1,0 +1,97 @@
+import type { Stage } from "../rotation/stage.ts";
+import { eventually } from "../support/eventually.ts";
+import type { KeyturnOperator } from "../support/keyturn-operator.ts";
+import { Replica } from "./replica.ts";
+
+const FLAGS = [
+  ...["--log-level", "debug", "--min-frequency", "1s", "--drift-check", "5s", "--settle-time", "3s"],
+  ...["--sweep-every", "3s", "--restart-quiet-period", "1s", "--restart-max-wait", "3s", "--restart-max-per-hour", "0"],
+];
+const LOST = "no longer leading";
+/** Stands in every secret that a sandbox gives out. */
+const CANARY = "sandbox-secret";
+const PATIENCE_MS = 120_000;
+
+export interface Roles {
+  readonly leader: Replica;
+  readonly standby: Replica;
+}
+
+/** The two that stand for election. */
+export class Pair {
+  /** How often one could not renew its Lease in time, and left: on a machine that is too busy for one of a few seconds. */
+  lost = 0;
+  readonly replicas: readonly Replica[];
+  readonly #operators: KeyturnOperator[];
+
+  static async start(options: {
+    readonly stage: Stage;
+    readonly leaseSeconds: number;
+    readonly main: string | undefined;
+    readonly name: string;
+  }): Promise<Pair> {
+    const { stage, leaseSeconds, main, name } = options;
+    const replica = (): Promise<Replica> =>
+      Replica.start({
+        kubeconfig: stage.server.kubeconfig,
+        lease: { namespace: "default", name },
+        flags: ["--lease-duration", `${leaseSeconds}s`, ...FLAGS],
+        main,
+        onStart: (operator) => void stage.operators.push(operator),
+      });
+    const pair = new Pair([await replica(), await replica()], stage.operators);
+    await pair.inPlace();
+    return pair;
+  }
+
+  private constructor(replicas: readonly Replica[], operators: KeyturnOperator[]) {
+    this.replicas = replicas;
+    this.#operators = operators;
+  }
+
+  /** Until one leads and the other one knows the world. */
+  inPlace(): Promise<Roles> {
+    return eventually(
+      "one of two to lead, and the other to be ready",
+      async () => {
+        for (const replica of this.replicas) if (replica.operator.hasEnded) await this.#reviveLost(replica);
+        const areReady = await Promise.all(this.replicas.map(({ operator }) => operator.isReady()));
+        return areReady.every(Boolean) ? this.roles() : undefined;
+      },
+      PATIENCE_MS,
+    );
+  }
+
+  /** Who leads now; undefined where that cannot be told, or one of them is not there. */
+  roles(): Roles | undefined {
+    const [leader, standby] = [...this.replicas].sort((a, b) => b.leaseWrittenAt - a.leaseWrittenAt);
+    const areThere = this.replicas.every(({ operator }) => !operator.hasEnded);
+    return leader && standby && areThere && Number.isFinite(leader.leaseWrittenAt) ? { leader, standby } : undefined;
+  }
+
+  /** A cluster would start it again. One that ends for any other reason is none of ours to excuse. */
+  async #reviveLost(replica: Replica): Promise<void> {
+    const { operator } = replica;
+    const code = await operator.ended();
+    if (code !== 1 || !operator.text.includes(LOST)) {
+      throw new Error(`an operator had ended by itself, with ${code}:\n${operator.text.slice(-4_000)}`);
+    }
+    if (operator.text.includes(CANARY)) throw new Error("key material was seen in the log of an operator");
+    this.#operators.splice(this.#operators.indexOf(operator), 1);
+    this.lost++;
+    replica.revive();
+  }
+
+  /** In peace, both of them. */
+  async leave(problems: string[]): Promise<void> {
+    await this.inPlace();
+    for (const replica of this.replicas) {
+      const code = await replica.leave();
+      if (code !== 0) problems.push(`an operator left with ${code}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const replica of this.replicas) await replica.close();
+  }
+}
