@@ -8,7 +8,8 @@ import { root } from "./run.ts";
  */
 export const longTests: readonly string[] = globSync(
   [
-    "test/reconcile/*-crash.test.ts",
+    "test/reconcile/{*-crash,rndc-key-restart}.test.ts",
+    "test/rotation/{drift,departure,outage,after-consumers,any-after-consumers,changes,restore}.test.ts",
     "test/import/*-crash.test.ts",
     "test/rotation-load/{failing-broker,rotation-load,slow-foundation}.test.ts",
     "test/restart-load/*.test.ts",

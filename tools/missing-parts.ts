@@ -17,7 +17,7 @@ export async function missingParts(): Promise<readonly MissingPart[]> {
       command: "npm run test:image",
     },
     {
-      what: `${longTests.length} files that take long: deaths at every write, and many resources at a time.`,
+      what: `${longTests.length} files that take long: deaths at every write, many resources at a time, and stories with many processes.`,
       command: "npm run test:cluster -- --only long",
     },
   ];
