@@ -1,7 +1,6 @@
-import { UsageError } from "../base/errors.ts";
 import { controllerGroups } from "../install/controller-groups.ts";
 import type { Flags, OptionSpec } from "./command.ts";
-import { readList } from "./flag-values.ts";
+import { namespaceIn, readList } from "./flag-values.ts";
 
 /** What the flag takes: controllers, and groups of them. */
 export const controllerChoices = (known: readonly string[]): readonly string[] => [
@@ -33,11 +32,6 @@ export const namespacesOption: OptionSpec = {
 export function readNamespaces(flags: Flags): readonly string[] {
   const text = flags.text("namespaces");
   if (text === undefined) return [];
-  const names = text.split(",").map((name) => name.trim());
-  for (const name of names) {
-    if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) {
-      throw new UsageError(`--namespaces: "${name}" cannot be a namespace: lower-case letters, digits and dashes`);
-    }
-  }
+  const names = text.split(",").map((name) => namespaceIn("namespaces", name.trim()));
   return [...new Set(names)];
 }

@@ -58,7 +58,11 @@ export function readInstant(flags: Flags, name: string): number | undefined {
 
 /** The namespace that `--namespace` names; for commands that have a default for it. */
 export function readNamespace(flags: Flags): string {
-  const name = flags.text("namespace") ?? "";
+  return namespaceIn("namespace", flags.text("namespace") ?? "");
+}
+
+/** Refuses what cannot be a namespace, in the words of the flag that it was given with. */
+export function namespaceIn(flag: string, name: string): string {
   if (isNamespaceName(name)) return name;
-  throw new UsageError(`--namespace: "${name}" cannot be a namespace: lower-case letters, digits and dashes`);
+  throw new UsageError(`--${flag}: "${name}" cannot be a namespace: lower-case letters, digits and dashes`);
 }

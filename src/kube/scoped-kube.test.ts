@@ -12,6 +12,7 @@ class FakeLists {
   readonly asked: string[] = [];
   #version = 100;
 
+  // Lists alone are asked for here; a whole Kube would be nine methods that nobody calls.
   readonly kube = {
     list: async (_type: ResourceType, options: ListOptions = {}): Promise<ObjectList> => {
       this.asked.push(`${options.namespace ?? "all"} ${options.limit ?? ""} ${options.continue ?? ""}`.trim());
