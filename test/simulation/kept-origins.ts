@@ -581,4 +581,56 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
     "a Secret that was made of a key when that was published elsewhere holds it all the same",
     { family: "btp-consumers", story: "derivedLate", climate: "calm", seed: 821147215 },
   ],
+  [
+    "who opts in while the watch is behind is waited for: who has not is asked live",
+    {
+      family: "btp-consumers",
+      story: "neverMoves",
+      climate: "calm",
+      seed: 832461309,
+      disturbances: [
+        { at: 1, what: { kind: "person", name: "unpause" } },
+        { at: 8, what: { kind: "fault", fault: "throttled" } },
+        { at: 11, what: { kind: "person", name: "optConsumersOut" } },
+        { at: 16, what: { kind: "stale", unseen: "optConsumersIn" } },
+      ],
+    },
+  ],
+  [
+    "a process that wrote a status without a look outside does not know that it is the latest",
+    {
+      family: "btp-consumers",
+      story: "heldCompromise",
+      climate: "calm",
+      seed: 832424199,
+      disturbances: [
+        { at: 13, what: { kind: "fault", fault: "malformed" } },
+        { at: 35, what: { kind: "jump", byMs: day } },
+        { at: 47, what: { kind: "person", name: "restoreBoth" } },
+      ],
+    },
+  ],
+  [
+    "a workload whose restarts are stopped may still be moved by somebody else's rollout",
+    {
+      family: "restart",
+      story: "changeThenEdits",
+      climate: "calm",
+      seed: 832464971,
+      disturbances: [
+        { at: 7, what: { kind: "fault", fault: "lost" } },
+        { at: 10, what: { kind: "person", name: "holdBack" } },
+        { at: 13, what: { kind: "fault", fault: "crashBefore" } },
+        { at: 18, what: { kind: "fault", fault: "unavailable" } },
+      ],
+    },
+  ],
+  [
+    "nobody waits until it is known what a workload has of a Secret that is not there",
+    { family: "rings-restarted", story: "create", climate: "calm", seed: 832411819 },
+  ],
+  [
+    "the same where somebody has taken the ring away too",
+    { family: "rings-restarted", story: "static", climate: "calm", seed: 832399250 },
+  ],
 ];

@@ -60,10 +60,14 @@ export const ROLLOUT_PATIENCE_MS = 10 * 60_000;
 /** As long as a kubelet may go on mounting what it remembers: sooner, another restart would come to the same. */
 const PAUSE_MS = 60_000;
 
-/** Whether a change of the Secret will lead to a restart: what is there now is known. */
+/**
+ * Whether a change of the Secret will lead to a restart: what is there now is known. Of one that is not there nothing can
+ * be known, and nobody waits for that: pods that still run on what it held are seen once it is there again.
+ */
 export function isTakenUp(applied: AppliedSource | undefined, digest: string | undefined): boolean {
+  if (digest === undefined) return true;
   if (!applied || applied.digest === ABSENT) return false;
-  return digest === undefined || compareDigests(applied.digest, digest) !== "unknown";
+  return compareDigests(applied.digest, digest) !== "unknown";
 }
 
 /** What speaks against publishing another key: it would not be restarted for it. Where there is no pod, nothing does. */

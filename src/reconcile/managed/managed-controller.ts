@@ -168,7 +168,9 @@ class ManagedReconciler {
     if (problem && isNews(result.object, problem)) await this.#reporter.restsOn(written, problem, signal);
     this.#options.holds?.note(key, result.heldFor);
     const { resourceVersion = "" } = written.metadata;
-    this.#rests.remember(key, { uid, resourceVersion, spec, inputs, secret: result.secret, outcome: result.outcome });
+    const isSure = isContinued || result.hasLooked;
+    const { secret: left, outcome } = result;
+    this.#rests.remember(key, { uid, resourceVersion, spec, inputs, secret: left, outcome, isSure });
     this.#reporter.nothingToDo(key, result.decision.reason, result.outcome);
     return result.outcome;
   }

@@ -46,13 +46,13 @@ class Watched implements Known {
 }
 
 /** A resource that came to rest at version 10, its Secret at 20. */
-function rested(changes: { readonly secret?: undefined; readonly outcome?: Outcome } = {}) {
+function rested(changes: { readonly secret?: undefined; readonly outcome?: Outcome; readonly isSure?: false } = {}) {
   const known = new Watched();
   const clock = new ManualClock(NOW);
   const rests = new Rests({ clock, longestMs: 3_600_000, known });
   const spec = specWith({ secret: "secret" in changes ? undefined : target });
   const content = "secret" in changes ? undefined : secret;
-  const common = { uid: UID, resourceVersion: "10", spec, inputs: known.input };
+  const common = { uid: UID, resourceVersion: "10", spec, inputs: known.input, isSure: changes.isSure ?? true };
   rests.remember(KEY, { ...common, secret: content, outcome: changes.outcome ?? outcome });
   return { known, rests, clock };
 }
@@ -126,7 +126,7 @@ test("nothing is known of others, after a forget, or without watches", () => {
   assert.equal(rests.secret(KEY, UID, target), undefined);
   const blind = new Rests({ clock: new ManualClock(NOW), longestMs: 3_600_000, known: undefined });
   const spec = specWith({ secret: target });
-  blind.remember(KEY, { uid: UID, resourceVersion: "10", spec, secret, outcome, inputs: known.input });
+  blind.remember(KEY, { uid: UID, resourceVersion: "10", spec, secret, outcome, inputs: known.input, isSure: true });
   assert.equal(blind.outcome(KEY), undefined);
   assert.equal(blind.secret(KEY, UID, target), undefined);
   assert.equal(blind.inputs(KEY), "");
@@ -181,6 +181,12 @@ test("a resource is where the last pass left it only at that version, under that
   assert.equal(at("uid-2", "10"), false, "another resource of that name");
   rests.forget(KEY);
   assert.equal(at(UID, "10"), false);
+});
+
+test("a pass that did not know its status to be the latest leaves nothing to go on from, though nobody has touched it", () => {
+  const { rests } = rested({ isSure: false });
+  assert.equal(rests.isContinued(KEY, { name: KEY, uid: UID, resourceVersion: "10" }), false);
+  assert.notEqual(rests.outcome(KEY), undefined, "it rests all the same");
 });
 
 test("where Secrets are not watched, one is left alone while all is at rest, and read when it is not", async () => {

@@ -30,6 +30,7 @@ interface Rest {
   readonly untilTick: number;
   readonly address: SecretAddress | undefined;
   readonly secret: SecretContent | undefined;
+  readonly isSure: boolean;
 }
 
 export interface Rested {
@@ -40,6 +41,8 @@ export interface Rested {
   readonly outcome: Outcome;
   /** As it was before the pass looked at anything. */
   readonly inputs: string;
+  /** The pass has looked outside, or went on from one that had: the status that it left is not from the past. */
+  readonly isSure: boolean;
 }
 
 export interface RestsOptions {
@@ -91,19 +94,19 @@ export class Rests {
     return this.#isUntouched(address, rest.secret) ? rest.secret : undefined;
   }
 
-  /** Whether the last pass left the resource in exactly this state. */
+  /** Whether the last pass left the resource in exactly this state, and knew it to be the latest. */
   isContinued(key: string, { uid, resourceVersion }: ObjectMeta): boolean {
     const rest = this.#rests.get(key);
-    return rest !== undefined && rest.uid === uid && rest.resourceVersion === resourceVersion;
+    return rest?.isSure === true && rest.uid === uid && rest.resourceVersion === resourceVersion;
   }
 
   remember(key: string, rested: Rested): void {
     if (!this.#known) return;
-    const { uid, resourceVersion, spec, secret, outcome, inputs } = rested;
+    const { uid, resourceVersion, spec, secret, outcome, inputs, isSure } = rested;
     const wantedMs = outcome.kind === "recheck" ? outcome.at - this.#clock.now() : Infinity;
     const untilTick = this.#clock.monotonic() + Math.min(wantedMs, this.#longestMs);
     const address = spec.secret && { namespace: spec.secret.namespace, name: spec.secret.name };
-    this.#rests.set(key, { uid, resourceVersion, inputs, untilTick, address, secret });
+    this.#rests.set(key, { uid, resourceVersion, inputs, untilTick, address, secret, isSure });
   }
 
   forget(key: string): void {

@@ -10,6 +10,7 @@ import { jobType } from "../../restart/workload-kinds.ts";
 import type { ConsumerBehind, Consumers, ConsumersQuestion, ReplacedKey } from "../managed/consumers.ts";
 import { consumedBy, type ReadSecret, readConsumedSecret, type SecretReading, saidDigests } from "./consumed-secret.ts";
 import { DerivedLister } from "./derived-lister.ts";
+import { LiveOptIns } from "./live-opt-ins.ts";
 import { OwnerWalk } from "./owner-walk.ts";
 import { PodLister, type SecretUser } from "./pod-lister.ts";
 import type { OptedIn, RestartKnowledge, RestartView } from "./restart-knowledge.ts";
@@ -55,14 +56,20 @@ interface Suspicion {
   readonly why: string | undefined;
 }
 
+/** Where it is found out who has opted in. */
+interface Sight {
+  readonly view: RestartView;
+  readonly live: LiveOptIns;
+}
+
 /** Whether the annotations of a pod, or of what made it, say that it takes part. */
 type Says = (optIn: OptIn | undefined) => boolean;
 
 /**
  * Who has not moved on from keys that were replaced: pods that run, use a Secret that held the key in a way that leads to
  * restarts, and are of a workload that has opted in; and whoever uses a Secret that is still made of the key. Pods and
- * Secrets are read live; who has opted in is known to the watches of the restart controller. Must not: decide what becomes
- * of a key.
+ * Secrets are read live. Who has opted in is known to the watches of the restart controller; of whom they do not know it,
+ * it is read live too. Must not: decide what becomes of a key.
  */
 export class ConsumersBehind implements Consumers {
   readonly #options: ConsumersBehindOptions;
@@ -83,7 +90,8 @@ export class ConsumersBehind implements Consumers {
     { secrets, keys }: ConsumersQuestion,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, readonly ConsumerBehind[]>> {
-    const view = this.#view();
+    const { kube, knowledge } = this.#options;
+    const sight: Sight = { view: this.#view(), live: new LiveOptIns(kube, knowledge.reading) };
     const found = new Map<string, Map<string, Counted>>(keys.map(({ id }) => [id, new Map()]));
     // Pods are listed last: what starts after that starts with what the Secrets held when they were read, or later.
     const holders = [...(await this.#published(secrets, signal)), ...(await this.#made({ secrets, keys }, signal))];
@@ -91,7 +99,7 @@ export class ConsumersBehind implements Consumers {
       const users = await this.#pods.usersIn(namespace, signal);
       for (const holder of all)
         for (const pod of users)
-          for (const suspicion of await this.#suspicionsOf({ pod, holder, keys, view }, signal))
+          for (const suspicion of await this.#suspicionsOf({ pod, holder, keys, sight }, signal))
             count(found, suspicion, pod.metadata.name);
     }
     return new Map(Array.from(found, ([id, counted]) => [id, Array.from(counted, describe)]));
@@ -137,11 +145,11 @@ export class ConsumersBehind implements Consumers {
       readonly pod: SecretUser;
       readonly holder: Holder;
       readonly keys: readonly ReplacedKey[];
-      readonly view: RestartView;
+      readonly sight: Sight;
     },
     signal: AbortSignal,
   ): Promise<readonly Suspicion[]> {
-    const { pod, holder, keys, view } = what;
+    const { pod, holder, keys, sight } = what;
     const { secret, derived } = holder;
     const use = pod.uses.find(({ source }) => source === secret.source);
     if (!use) return [];
@@ -153,7 +161,7 @@ export class ConsumersBehind implements Consumers {
     if (candidates.length === 0) return [];
     const says: Says = (optIn) => optIn?.isIn === true && optIn.counts(secret.source, use, secret.marks);
     const participant = await this.#participantOf(
-      { pod, source: secret.source, isRolled: said !== undefined, says, view },
+      { pod, source: secret.source, isRolled: said !== undefined, says, sight },
       signal,
     );
     const { workload, applied, why } = participant;
@@ -173,11 +181,11 @@ export class ConsumersBehind implements Consumers {
       readonly source: SourceId;
       readonly isRolled: boolean;
       readonly says: Says;
-      readonly view: RestartView;
+      readonly sight: Sight;
     },
     signal: AbortSignal,
   ): Promise<Participant> {
-    const { pod, source, isRolled, says, view } = what;
+    const { pod, source, isRolled, says, sight } = what;
     const { namespace = "" } = pod.metadata;
     const optIn = readOptIn({ own: pod.annotations, template: {}, ...this.#options.knowledge.reading });
     const owner = await this.#owners.ownerOf(pod.metadata, signal);
@@ -192,8 +200,11 @@ export class ConsumersBehind implements Consumers {
     const { kind, name } = readWorkloadKey(owner.key);
     // A pod that nobody makes again moves on only where it may be deleted for it.
     if (kind === "Pod") return { workload, isIn: says(optIn) && optIn?.isDelete === true };
-    const known = view.optedIn(kind, namespace, name);
-    const isIn = isSaidByPod || says(known?.optIn);
+    const watched = sight.view.optedIn(kind, namespace, name);
+    const isWatchedIn = isSaidByPod || says(watched?.optIn);
+    // To be held for somebody in vain does no harm; to be deleted under somebody who has opted in a moment ago does.
+    const known = isWatchedIn ? watched : await sight.live.of(owner.key, signal);
+    const isIn = isWatchedIn || says(known?.optIn);
     return { workload, isIn, applied: known?.state?.sources.get(source), why: known && haltWords(known) };
   }
 }

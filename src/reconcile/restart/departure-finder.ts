@@ -34,12 +34,13 @@ export class DepartureFinder {
     this.#store = new OneStore(options.kube);
   }
 
-  /** As far as it can be told without a request. */
-  known(workload: Workload, sources: Sources): Departed | undefined {
+  /** As far as it can be told without a request; "unasked" where only one would tell. */
+  known(workload: Workload, sources: Sources): Departed | "unasked" | undefined {
     const departed = this.#departed(workload);
     const types = departed ? typesAt(departed, workload, sources) : [];
-    const isOne = (type: ResourceType): boolean => this.#store.known(type, typeOf(workload)) === true;
-    return types.length > 0 && types.every(isOne) ? departed : undefined;
+    const answers = types.map((type) => this.#store.known(type, typeOf(workload)));
+    if (answers.length === 0 || answers.includes(false)) return undefined;
+    return answers.includes(undefined) ? "unasked" : departed;
   }
 
   async find(workload: Workload, sources: Sources, signal: AbortSignal): Promise<Departed | undefined> {

@@ -112,8 +112,9 @@ export class RestartReconciler {
     if (this.#isOthers(workload, signal)) return SETTLED;
     const cached = states.cached(workload);
     const hasSlot = !needsSlot(workload) || slots.isFree(key);
+    const departed = cached && departures.known(workload, cached);
     const expected =
-      cached && this.#decide(workload, cached, { hasSlot, departed: departures.known(workload, cached) });
+      cached && departed !== "unasked" ? this.#decide(workload, cached, { hasSlot, departed }) : undefined;
     const isSuspect = expected?.kind === "settled" && leftPods.isSuspect(workload);
     if (!isSuspect && (expected?.kind === "settled" || expected?.kind === "wait"))
       return this.#rest(workload, expected, signal);

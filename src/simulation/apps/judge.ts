@@ -43,6 +43,7 @@ export const TAKEN = "taken";
 /** Whatever gives credentials out. */
 interface Gift {
   readonly what: string;
+  readonly service: string;
   readonly secret: string | undefined;
   /** Who has written last; undefined where nobody has. */
   readonly doer: Doer | undefined;
@@ -160,7 +161,8 @@ export class AppJudge {
     const secret = this.#named(credentials, `the service ${name}`);
     if (!secret || credentials === sourceName || this.isTouched(credentials)) return;
     const indices = this.#indicesOf(name, (version) => isCredentials(secret, version));
-    this.#give(`${uid} itself`, indices, { what: `the Secret ${credentials}`, secret: credentials, doer });
+    const what = `the Secret ${credentials}`;
+    this.#give(`${uid} itself`, indices, { what, service: name, secret: credentials, doer });
   }
 
   #lookAtBinding({ name, uid, service, mounts, envs }: Bound, doer: Doer | undefined): void {
@@ -171,7 +173,7 @@ export class AppJudge {
     const secret = this.#named(mounts[0], `the binding ${name}`);
     if (!secret || this.isTouched(mounts[0]) || !this.#isForProjection(secret)) return;
     const indices = this.#indicesOf(service, (version) => isProjected(secret, version));
-    this.#give(uid, indices, { what: `the Secret ${mounts[0]}`, secret: secret.metadata.name, doer });
+    this.#give(uid, indices, { what: `the Secret ${mounts[0]}`, service, secret: secret.metadata.name, doer });
   }
 
   /** Ours, or of former times: what a person has put in its place is none. */
@@ -197,7 +199,12 @@ export class AppJudge {
     }
     for (const name of names) {
       const what = `what VCAP_SERVICES of ${APP} says of ${name}`;
-      this.#give(`${name} ${VCAP}`, this.#vcapIndices(secret, name), { what, secret: VCAP, doer });
+      this.#give(`${name} ${VCAP}`, this.#vcapIndices(secret, name), {
+        what,
+        service: serviceNamed(name),
+        secret: VCAP,
+        doer,
+      });
     }
   }
 
@@ -215,14 +222,22 @@ export class AppJudge {
   }
 
   /** What is given out is of one version, and of none before the last one. */
-  #give(key: string, indices: readonly number[], { what, secret, doer }: Gift): void {
+  #give(key: string, indices: readonly number[], { what, service, secret, doer }: Gift): void {
     const { given } = this.#books;
     const last = given.get(key) ?? 0;
     // Of several versions that say the same, it may be any.
     const index = indices.find((one) => one >= last) ?? indices.at(-1);
     if (index === undefined) this.accuse(`S10 ${what} is of no version of the credentials`);
-    else if (index < last && !this.#isExcused(doer, secret)) this.accuse(`S10 ${what} went back to older credentials`);
+    else if (index < last && !this.#isExcused(doer, secret) && !this.#isAllThereIs(service, index))
+      this.accuse(`S10 ${what} went back to older credentials`);
     if (index !== undefined) given.set(key, index);
+  }
+
+  /** Where somebody has taken away what credentials come from, nothing later is left than what was made of it. */
+  #isAllThereIs(service: string, index: number): boolean {
+    const { versions, refused } = this.#books;
+    const held = this.#heldBy(service);
+    return refused.has(service) && held !== undefined && index >= (versions.get(service) ?? []).lastIndexOf(held);
   }
 
   /** A reference moves only for other credentials, and once VCAP_SERVICES says the same. */

@@ -1,10 +1,11 @@
 import { formatInstant } from "../../base/instant.ts";
 import { decide } from "../../engine/decide.ts";
+import { NotFound } from "../../kube/errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { ListOptions } from "../../kube/port.ts";
 import type { Consumers } from "../../reconcile/managed/consumers.ts";
 import { readOptIn } from "../../restart/opt-in.ts";
-import { podType } from "../../restart/workload-kinds.ts";
+import { deploymentType, podType } from "../../restart/workload-kinds.ts";
 import type { Tampering } from "../assembly.ts";
 import { OPT_IN } from "../consumers/consumers.ts";
 import { DAY_MS } from "../scene.ts";
@@ -166,8 +167,17 @@ export const HOLDING: readonly Mutant[] = (
     },
     {
       rule: "holdFresh",
-      name: "caches that stand still are taken at their word",
-      tampering: { view: (view) => ({ ...view, isFresh: () => true }) },
+      name: "who has opted in is known by the watches alone",
+      tampering: {
+        view: (view) => ({ ...view, isFresh: () => true }),
+        kube: (kube) => ({
+          ...kube,
+          get: async <T extends KubeObject>(...[type, ref, options]: Parameters<typeof kube.get>) => {
+            if (type.kind === deploymentType.kind) throw new NotFound("nobody asks");
+            return kube.get<T>(type, ref, options);
+          },
+        }),
+      },
       focus: kindOf("stale"),
       stories: ["notOptedIn"],
     },

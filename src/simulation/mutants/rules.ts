@@ -121,7 +121,7 @@ export const RULES = {
   holdMoved: rule("P51", "A pod has moved if it was created after the write that replaced the key, and only then."),
   holdAgain: rule("P52", "A Secret that was found holding a retired key has users of it again."),
   holdDerived: rule("P50 P51", "Who uses what was made from a Secret has its key, for as long as it is made of that."),
-  holdFresh: rule("P53", "While caches are not fresh, nothing is deleted that would have to be asked about."),
+  holdFresh: rule("P50", "Who has not opted in by what the watch knows is asked live."),
   restartBaseline: rule("", "What a workload runs on, and nobody knows, is written down and never rolled out."),
   restartAdopt: rule("", "Whatever is written down leaves the pod template as it is."),
   restartCas: rule("", "A restart is written onto the very version of the workload that was taken in hand."),

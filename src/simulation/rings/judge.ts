@@ -183,6 +183,8 @@ export class RingJudge {
     const ring = ringIn(this.#court.secret(RING));
     for (const { id, name, algorithm, secret } of ring ?? []) this.#books.keys.set(id, { name, algorithm, secret });
     const kept = new Set(acceptable(ring).map(({ id }) => id));
+    // Whoever finds no ring at all has nothing but the Secret to go by.
+    if ((old ?? []).length === 0) for (const id of kept) this.#books.gone.delete(id);
     if (subject?.state.isDeleting) for (const { id } of old ?? []) if (!kept.has(id)) this.#books.takenOut.add(id);
     if (!subject || subject.state.isDeleting || this.#isExcused(doer)) return;
     if (kept.size === 0) this.accuse("S9 the ring was emptied");
@@ -190,16 +192,15 @@ export class RingJudge {
     if (published !== undefined && !kept.has(published))
       this.accuse(`S1 the key that is published was taken out of the ring: ${published}`);
     for (const key of acceptable(old)) if (!kept.has(key.id)) this.#afterRemoval(subject, key);
-    for (const id of kept) this.#notAgain(id, old);
+    for (const id of kept) this.#notAgain(id);
     const sequences = acceptable(ring).map(({ sequence }) => sequence);
     if (new Set(sequences).size < sequences.length && this.personActs === 0)
       this.accuse("S5 there are two keys of one intent in the ring");
   }
 
-  /** What is gone does not come back; whoever finds no ring at all has nothing but the Secret to go by. */
-  #notAgain(id: string, old: readonly SeenKey[] = []): void {
+  /** What is gone does not come back. */
+  #notAgain(id: string): void {
     const { gone, takenOut } = this.#books;
-    if (old.length === 0) gone.delete(id);
     if (gone.has(id) && !takenOut.has(id)) this.accuse(`S9 a key that is gone came back into the ring: ${id}`);
   }
 
@@ -284,8 +285,10 @@ export class RingJudge {
     if (active !== undefined && isIntent && policy && !this.#books.overlaps.has(active))
       this.#books.overlaps.set(active, overlapOf(policy));
     const known = new Set([state.active?.id, state.pending?.id, ...state.retired.map(({ id }) => id)]);
+    // Somebody has put it back while it was being forgotten.
+    const putBack = new Set(this.#books.isRingBroken ? ringIn(this.#court.secret(RING))?.map(({ id }) => id) : []);
     for (const { id } of state.isDeleting ? [] : (old?.state.retired ?? []))
-      if (!known.has(id)) this.#books.gone.add(id);
+      if (!known.has(id) && !putBack.has(id)) this.#books.gone.add(id);
   }
 
   /** What a person changes after the last live read of either nobody can see. */
