@@ -92,6 +92,7 @@ test("the rights of the cloudfoundry controller are these", () => {
     "cloudfoundry.crossplane.io providerconfigs get,list,watch,update,patch",
     "cloudfoundry.crossplane.io serviceinstances get,list,watch",
     "cloudfoundry.crossplane.io apps get,list",
+    "cloudfoundry.crossplane.io rotatingcredentialbindings get",
     " secrets get,list,watch,create,update,patch,delete",
   ]);
 });

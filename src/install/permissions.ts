@@ -68,6 +68,8 @@ const cloudFoundry = family(serviceCredentialBinding, cloudFoundryConfig, [
   rule(serviceCredentialBinding.group, ["serviceinstances"], READ),
   // Not watched: looked at when a binding of an app is.
   rule(serviceCredentialBinding.group, ["apps"], ["get", "list"]),
+  // Whether a parent has copied what took the place of a key that is to go.
+  rule(rotatingCredentialBinding.group, [rotatingCredentialBinding.plural], ["get"]),
 ]);
 
 /** Its children are made, marked and deleted; what becomes of them is up to whoever's they are. */

@@ -318,6 +318,9 @@ export function isEdited(secret: KubeObject, fingerprinter: Fingerprinter): bool
 }
 
 /** Which key a Secret holds, where it was published by us. */
+export const fingerprintOf = ({ annotations = {} }: ObjectMeta): string | undefined =>
+  annotations[SECRET_MARKS.fingerprint];
+
 export const keyIdOf = ({ annotations = {} }: ObjectMeta): string | undefined => annotations[SECRET_MARKS.keyId];
 
 /** Which of the intended keys that is. */

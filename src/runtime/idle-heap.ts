@@ -17,8 +17,8 @@ export interface IdleHeapOptions {
 const LOOK_MS = 1000;
 /** Less than this is not worth a pause. */
 const WORTHWHILE_BYTES = 8 * 1024 * 1024;
-/** A pause may take some tenths of a second, while there is nothing to do; so seldom, nobody notices. */
-const LEAST_INTERVAL_MS = 60_000;
+/** A pause may take some tenths of a second, while there is nothing to do; at most so often, nobody notices. */
+const LEAST_INTERVAL_MS = 15_000;
 
 /**
  * Gives memory back once work is done. A start reads every object there is and keeps a little of each, and a fan-out

@@ -4,6 +4,7 @@ import type { Kube } from "../kube/port.ts";
 import type { SendCommand } from "../providers/bind/ports.ts";
 import type { HttpPort } from "../providers/http-port.ts";
 import { SecretPublisher, secretType } from "../publish/secret-publisher.ts";
+import { Copies } from "../reconcile/managed/copies.ts";
 import type { ManagedFamily } from "../reconcile/managed/family.ts";
 import { FamilySource, versionOf } from "../reconcile/managed/family-source.ts";
 import { Holds } from "../reconcile/managed/holds.ts";
@@ -109,6 +110,7 @@ function assembleFamily(holders: KeyHolders, parts: Parts): readonly [string, Re
       parts,
       watch.knownOf(kind.type, () => knownVersion("default") ?? ""),
     ),
+    copies: managed.parent && new Copies(kube, managed.parent),
     resolve: (object, spec, abort) => source.resolve(object, spec, abort),
     resolveDeparture: (object, spec, abort) => source.resolveDeparture(object, spec, abort),
   };

@@ -633,4 +633,19 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
     "the same where somebody has taken the ring away too",
     { family: "rings-restarted", story: "static", climate: "calm", seed: 832399250 },
   ],
+  [
+    "a child that has replaced its key by itself keeps the old one until its parent gives out the new one",
+    {
+      family: "rotating-consumers",
+      story: "movesLate",
+      climate: "calm",
+      seed: 835452785,
+      disturbances: [
+        { at: 4, what: { kind: "person", name: "freeze" } },
+        { at: 13, what: { kind: "person", name: "tamperChild" } },
+        { at: 32, what: { kind: "pause", ms: 3 * day } },
+        { at: 38, what: { kind: "fault", fault: "late" } },
+      ],
+    },
+  ],
 ];

@@ -14,6 +14,7 @@ import type { Access, CredentialsReference, KeyExtras, ManagedFamily, TargetFiel
 import { type Fields, fieldsOf, textOf } from "../managed/read-fields.ts";
 import type { References } from "../managed/references.ts";
 import { keyMetadata } from "./key-metadata.ts";
+import { createRotatingCredentialBindingKind } from "./rotating-credential-binding-kind.ts";
 import { createServiceCredentialBindingKind, isOfApp } from "./service-credential-binding-kind.ts";
 
 const kindOf = (kind: string, plural: string): ResourceType => ({
@@ -50,6 +51,7 @@ export function createCloudFoundryFamily(limits: Partial<KindLimits> = {}): Mana
     provider: "cloud-foundry",
     kind: createServiceCredentialBindingKind(limits),
     configType: providerConfig,
+    parent: createRotatingCredentialBindingKind(limits),
     instances,
     secretsOf,
     open: (access) => {

@@ -4,6 +4,7 @@ import type { Reconcile } from "../../runtime/workers.ts";
 import type { ClusterIdentity } from "../cluster-identity.ts";
 import type { ControllerSettings } from "../controller-settings.ts";
 import { ConfigKeeper } from "./config-keeper.ts";
+import { Copies } from "./copies.ts";
 import type { ManagedFamily } from "./family.ts";
 import { FamilyCaches } from "./family-caches.ts";
 import { FamilySource } from "./family-source.ts";
@@ -68,6 +69,7 @@ function assemble(assembly: FamilyAssembly, identity: ClusterIdentity): Reconcil
   });
   const reconcileResource = createManagedReconcile({
     ...commonOptions(assembly, identity),
+    copies: family.parent && new Copies(kube, family.parent),
     resolve: (object, spec, signal) => source.resolve(object, spec, signal),
     resolveDeparture: (object, spec, signal) => source.resolveDeparture(object, spec, signal),
   });

@@ -19,6 +19,8 @@ export interface ManagedFamily {
   readonly provider: string;
   readonly kind: ManagedKind;
   readonly configType: ResourceType;
+  /** Whose keys its resources may be: it hands on what they publish. */
+  readonly parent?: ManagedKind;
   readonly instances: TargetFields;
   /** The Secrets that a configuration names: the one with the credentials, and what else it takes to connect. */
   secretsOf(config: KubeObject): readonly [CredentialsReference, ...CredentialsReference[]];

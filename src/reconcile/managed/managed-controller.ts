@@ -53,6 +53,8 @@ export interface ManagedControllerOptions {
   readonly decide?: PassOptions["decide"];
   /** Knows who uses retired keys; absent while the restart controller is off: then nobody can be waited for. */
   readonly consumers?: Consumers | undefined;
+  /** As in `WorkpieceOptions`. */
+  readonly copies?: PassOptions["copies"];
   /** Told which workloads keys are kept for. */
   readonly holds?: Holds | undefined;
   /** Finds the external system that a resource means. Throws `SpecProblem` and `ProviderError`. */

@@ -12,6 +12,7 @@ import type { Connection, Credentials, Marks, OutsideKey } from "../../providers
 import type { SecretContent, SecretPublisher, Worn } from "../../publish/secret-publisher.ts";
 import type { AskedKeys } from "./asked-keys.ts";
 import type { Consumers } from "./consumers.ts";
+import type { Copies } from "./copies.ts";
 import type { KeyExtras } from "./family.ts";
 import { layoutName, type ManagedKind, type ManagedSpec } from "./managed-kind.ts";
 import type { ManagedReporter } from "./managed-reporter.ts";
@@ -72,6 +73,8 @@ export interface WorkpieceOptions {
   readonly isContinued: boolean;
   /** Knows who uses retired keys; absent while the restart controller is off. */
   readonly consumers?: Consumers | undefined;
+  /** Knows who hands on what resources of this kind publish; absent: nobody does. */
+  readonly copies?: Copies | undefined;
   /** Absent: how soon to look again is told by the intent alone. */
   readonly asked?: AskedKeys | undefined;
   readonly signal: AbortSignal;

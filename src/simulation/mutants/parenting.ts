@@ -4,7 +4,7 @@ import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { ChildPlan } from "../../reconcile/parents/child-plan.ts";
 import type { Tampering } from "../assembly.ts";
-import { SECRET } from "../scene.ts";
+import { DAY_MS, SECRET } from "../scene.ts";
 import { actOf, faultOf, type Mutant } from "./mutant.ts";
 import { overriding, seeing } from "./tampering.ts";
 
@@ -154,6 +154,22 @@ export const PARENTING: readonly Mutant[] = (
       },
     },
     {
+      rule: "copyFirst",
+      name: "a key of a child goes though its parent still gives it out",
+      tampering: { options: (options) => ({ ...options, copies: undefined }) },
+      stories: ["movesLate"],
+      family: "rotating-consumers",
+      schedule: {
+        seed: 835_452_785,
+        disturbances: [
+          { at: 4, what: { kind: "person", name: "freeze" } },
+          { at: 13, what: { kind: "person", name: "tamperChild" } },
+          { at: 32, what: { kind: "pause", ms: 3 * DAY_MS } },
+          { at: 38, what: { kind: "fault", fault: "late" } },
+        ],
+      },
+    },
+    {
       rule: "childAge",
       name: "a child is as old as its object, whatever became of its key",
       tampering: planning(() => ({ createdAt: () => undefined })),
@@ -198,4 +214,4 @@ export const PARENTING: readonly Mutant[] = (
       stories: ["childDisowned"],
     },
   ] satisfies readonly Mutant[]
-).map((mutant) => ({ ...mutant, family: "rotating" }));
+).map((mutant) => ({ family: "rotating", ...mutant }));

@@ -107,6 +107,7 @@ export const RULES = {
   childAge: rule("P47", "A child is as old as the key that it stands for."),
   childSecret: rule("P48", "The Secret of a child goes after the child."),
   childSecretOwned: rule("P48", "Where the Secret of a child has no owner, the child becomes that."),
+  copyFirst: rule("P48", "A key of a child goes once its parent gives out what took its place."),
   childNames: rule("", "What bears no name of our giving is nobody's child, whatever its marks say."),
   actsAs: rule("", "What a RotatingResource does to children and Secrets is done as its ServiceAccount."),
   classAtUse: rule("", "Whether the class allows it is asked before every call about a child or a Secret."),

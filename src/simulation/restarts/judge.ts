@@ -268,6 +268,8 @@ export class RestartJudge {
     const { name } = pod.metadata;
     // What somebody does after the workload was taken in hand nobody can see: a pod has no version to be held to.
     if (this.#personStep >= (doer.readAt.get(TAKEN) ?? -1)) return;
+    // What its pods had was made anew while the watch stood still: the garbage collector deletes them, too.
+    if (!workload && this.#personStep >= doer.watch.standsSince) return;
     if (workload?.kind !== "ReplicaSet") {
       this.accuse(`S7 a pod was deleted that others replace: ${name}`);
       return;

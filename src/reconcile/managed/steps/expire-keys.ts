@@ -3,6 +3,7 @@ import type { SeenKey } from "../../../engine/model.ts";
 import { isKnownGone } from "../../../engine/seen-keys.ts";
 import { Conflict } from "../../../kube/errors.ts";
 import { ProviderError } from "../../../providers/provider-error.ts";
+import type { SecretContent } from "../../../publish/secret-publisher.ts";
 import { united } from "../united.ts";
 import type { Workpiece } from "../workpiece.ts";
 import { findFormerSecrets } from "./former-secrets.ts";
@@ -15,6 +16,7 @@ export async function expireKeys(piece: Workpiece, ids: readonly string[]): Prom
   const { spec, publisher, signal } = piece.options;
   await removeFormerSecrets(piece, ids);
   const secret = spec.secret && (await publisher.read(spec.secret, piece.owner, signal));
+  if (secret) await ensureHandedOn(piece, ids, secret);
   await piece.ensureUnchanged();
   ensureStillDue(piece, ids);
   const { active, externalName, pending } = piece.state;
@@ -99,6 +101,14 @@ async function removeFormerSecrets(piece: Workpiece, ids: readonly string[]): Pr
   piece.ensureClock();
   for (const secret of former) await piece.options.publisher.remove(secret, piece.options.signal);
   piece.learn({ formerKeyIds: [] });
+}
+
+/** Whoever slept through an overlap may find it over before the parent has handed on what took its place. */
+async function ensureHandedOn(piece: Workpiece, ids: readonly string[], secret: SecretContent): Promise<void> {
+  const { copies, signal } = piece.options;
+  const isLost = piece.state.retired.every((key) => !ids.includes(key.id) || key.cause === "compromised");
+  if (copies && !isLost && (await copies.isBehind(piece.object, secret, signal)))
+    throw new Conflict("the parent still gives out what was published before");
 }
 
 /** Time may have jumped since the decision: the clock counts as of the live read. */
