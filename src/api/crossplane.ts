@@ -94,6 +94,7 @@ export const managedColumns = (
   { name: "External-Name", type: "string", jsonPath: ".metadata.annotations.crossplane\\.io/external-name" },
   { name: "Frequency", type: "string", jsonPath: `${rotationPath}.frequency` },
   ...(hasInterval ? [{ name: "Interval", type: "string", jsonPath: `${rotationPath}.interval` } as const] : []),
+  { name: "Next-Rotation", type: "string", jsonPath: ".status.nextRotation" },
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
 ];
 
@@ -162,6 +163,7 @@ const history = list(
 
 /** What stands in every status beside the keys. */
 export const rotationProgress: Readonly<Record<string, SchemaNode>> = {
+  observedGeneration: integer("The generation of the spec that all of this was said of."),
   sequence: integer("Counts the keys that were ever intended."),
   lastForced: text("The last value of the force annotation that was fulfilled."),
   postponedUntil: instant("A rotation that changed nothing is not tried again before this."),

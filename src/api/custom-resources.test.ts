@@ -43,3 +43,25 @@ test("how often is rotated has a column, by whichever word it is said", () => {
     );
   }
 });
+
+test("when the next rotation begins has a column wherever a status says it of one key", () => {
+  const told = customResources.filter(({ kind, status }) => kind !== "Bind9Cluster" && says(status, "nextRotation"));
+  assert.equal(told.length, 6);
+  for (const { kind, columns = [] } of told) {
+    const column = columns.find(({ name }) => name === "Next-Rotation");
+    assert.match(column?.jsonPath ?? "", /^\.status\.(rndcKey\.)?nextRotation$/, kind);
+    // A date would be shown as how long ago it was, which says nothing of what is to come.
+    assert.equal(column?.type, "string", kind);
+  }
+});
+
+test("a status that somebody may wait for says of which generation of the spec it speaks", () => {
+  const awaited = customResources.filter(({ kind, status }) => kind !== "ProviderConfig" && status !== undefined);
+  assert.equal(awaited.length, 10);
+  for (const { kind, status } of awaited) {
+    const { properties = {} } = status as { readonly properties?: Readonly<Record<string, unknown>> };
+    assert.ok("observedGeneration" in properties, kind);
+  }
+});
+
+const says = (schema: unknown, field: string): boolean => JSON.stringify(schema ?? {}).includes(`"${field}"`);

@@ -26,6 +26,7 @@ export const bind9Instance: CustomResource = {
     { name: "Role", type: "string", jsonPath: ".spec.role" },
     { name: "Key-From", type: "string", jsonPath: ".status.rndcKey.level" },
     { name: "Rotate-After", type: "string", jsonPath: ".status.rndcKey.rotateAfter" },
+    { name: "Next-Rotation", type: "string", jsonPath: ".status.rndcKey.nextRotation" },
     ageColumn,
   ],
   spec: object(

@@ -63,6 +63,22 @@ test("when the next rotation is stands in the status; without a policy there is 
   assert.equal(nextIn(await writer.write(written, { ...content, spec })), undefined);
 });
 
+test("the status says of which generation of the spec it speaks, also where that cannot be read", async () => {
+  const { kube, object, content, writer } = await start();
+  const saidOf = ({ status }: KubeObject): unknown =>
+    (status as { readonly observedGeneration?: number }).observedGeneration;
+  const written = await writer.write(object, content);
+  assert.equal(saidOf(written), 1);
+  const changed = await kube.patch(
+    serviceBinding,
+    { name: "orders" },
+    { type: "merge", body: { spec: { rotation: null } } },
+  );
+  assert.deepEqual([changed.metadata.generation, saidOf(changed)], [2, 1], "until somebody has looked");
+  const problem = new KeyturnError("SpecProblem", "spec.rotation.ttl: is too short", { retry: never });
+  assert.equal(saidOf(await writer.write(changed, { ...content, spec: undefined, problem })), 2);
+});
+
 test("the same problem again writes nothing; another one does", async () => {
   const { clock, object, content, writer } = await start();
   const problem = (message: string) => new KeyturnError("QuotaExceeded", message, { retry: never });

@@ -70,7 +70,7 @@ export class StatusWriter {
     const fields = spec
       ? { ...this.#kind.statusOf(state, spec.policy), nextRotation: dateOf(nextRotation(state, spec)) }
       : fieldsOf(object.status);
-    return withoutAbsent({ ...fields, conditions });
+    return withoutAbsent({ ...fields, observedGeneration: object.metadata.generation, conditions });
   }
 }
 
