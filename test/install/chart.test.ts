@@ -74,7 +74,7 @@ function withoutChoices(object: KubeObject): unknown {
 const find = (objects: readonly KubeObject[], kind: string): readonly KubeObject[] =>
   objects.filter((object) => object.kind === kind);
 
-const VERSION = "0.1.0";
+const VERSION = "0.2.0";
 const expected = (options: Partial<Parameters<typeof manifests>[0]> = {}): readonly KubeObject[] =>
   manifests({ namespace: NAMESPACE, image: `keyturn:${VERSION}`, controllers: all, ...options }).filter(
     ({ kind }) => kind !== "Namespace",
@@ -156,6 +156,12 @@ describe("the chart", { concurrency: 2, skip, timeout: 120_000 }, () => {
       },
     },
     {
+      reason: "a log level; a flag that says another one comes after it and counts",
+      sets: ["logLevel=warn", "extraArgs={--log-level=debug}"],
+      check: (objects: readonly KubeObject[]) =>
+        assert.match(JSON.stringify(find(objects, "Deployment")), /"--log-level=warn","--log-level=debug"/),
+    },
+    {
       reason: "a service account of somebody else's, and no roles",
       sets: ["serviceAccount.create=false", "serviceAccount.name=robot", "rbac.create=false"],
       check: (objects: readonly KubeObject[]) => {
@@ -197,6 +203,7 @@ describe("the chart", { concurrency: 2, skip, timeout: 120_000 }, () => {
     { reason: "a value that there is not", sets: ["replicas=3"], says: /replicas/ },
     { reason: "a namespace that cannot be", sets: ["scopedNamespaces={Shop}"], says: /scopedNamespaces/ },
     { reason: "half a digest", sets: ["image.digest=sha256:1234"], says: /digest/ },
+    { reason: "a log level that there is not", sets: ["logLevel=chatty"], says: /logLevel/ },
     { reason: "an argument that is none", sets: ["extraArgs={min-frequency}"], says: /extraArgs/ },
   ];
   for (const { reason, sets, says } of refused) {
