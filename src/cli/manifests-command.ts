@@ -54,7 +54,7 @@ export const manifestsCommand: Command = {
   ],
   examples: [
     {
-      command: "keyturn manifests --image registry.example/keyturn:0.1.0 | kubectl apply --server-side -f -",
+      command: "keyturn manifests --image registry.example/keyturn:0.2.0 | kubectl apply --server-side -f -",
       what: "Install or upgrade",
     },
     { command: "keyturn manifests --alerts --dashboard | kubectl apply -f -", what: "Alerts and dashboard" },
