@@ -31,6 +31,7 @@ const suites: readonly Suite[] = [
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
   { name: "install", files: ["test/install/manifests.test.ts", "test/install/check.test.ts"] },
   { name: "chart", files: ["test/install/chart.test.ts"] },
+  { name: "upgrade", files: ["test/install/upgrade.test.ts"] },
   { name: "examples", files: ["test/examples/examples.test.ts"] },
   { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },
   { name: "rotation", files: rotationStories },

@@ -156,6 +156,11 @@ export class BindStage {
     return lines.slice(-25).join("\n");
   }
 
+  /** Lets go of everything and looks at nothing any more: for the end of a story that could not be told. */
+  async close(): Promise<void> {
+    await this.#ends.disposeAsync();
+  }
+
   /** Takes everything away; fails where something stays, a key was seen, or somebody was locked out. */
   async strike(): Promise<void> {
     try {

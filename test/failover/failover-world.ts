@@ -29,11 +29,11 @@ export class FailoverWorld {
   #sequences = new Map<StoryBinding, number>();
   #rotations = 0;
 
-  /** So many resources of each kind. */
-  constructor(stage: Stage, each: number) {
+  /** So many resources of each kind; of those who use them, so many pods. */
+  constructor(stage: Stage, each: number, consumers: { readonly replicas?: number } = {}) {
     this.#stage = stage;
     this.bindings = bindingsOn(stage, each);
-    this.#consumers = new Consumers(stage.kube);
+    this.#consumers = new Consumers(stage.kube, consumers);
   }
 
   /** All have a first key, and one of each kind has somebody who uses it. */

@@ -162,6 +162,11 @@ export class Stage {
     });
   }
 
+  /** Lets go of everything and looks at nothing any more: for the end of a story that could not be told. */
+  async close(): Promise<void> {
+    await this.#ends.disposeAsync();
+  }
+
   /** Takes everything away; fails where something stays, key material was seen or an operator did not leave in peace. */
   async strike(): Promise<void> {
     try {

@@ -7,6 +7,8 @@ export interface StageWishes {
   readonly target: Target;
   /** The operator's way to the API server, where it is not the straight one. */
   readonly kubeconfigFor?: (server: RunningTarget) => Promise<string>;
+  /** Our kinds are there already, as somebody else has installed them. */
+  readonly hasKinds?: true;
 }
 
 /** What every stage begins with: a server that knows our kinds, and ways to it. */
@@ -20,7 +22,7 @@ export interface OpenedStage {
 }
 
 export async function openStage<S>(
-  { target, kubeconfigFor }: StageWishes,
+  { target, kubeconfigFor, hasKinds }: StageWishes,
   furnish: (opened: OpenedStage) => Promise<S>,
 ): Promise<S> {
   const ends = new AsyncDisposableStack();
@@ -29,7 +31,7 @@ export async function openStage<S>(
     ends.defer(() => server.stop());
     const kube = await connect(server.kubeconfig);
     ends.defer(() => kube.close());
-    await installDefinitions(kube);
+    if (!hasKinds) await installDefinitions(kube);
     const kubeconfig = kubeconfigFor ? await kubeconfigFor(server) : server.kubeconfig;
     return await furnish({ server, kube, kubeconfig, ends });
   } catch (error) {

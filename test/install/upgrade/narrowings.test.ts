@@ -64,7 +64,11 @@ const rows: readonly { readonly reason: string; readonly now: Schema; readonly s
     now: { ...former, "x-kubernetes-validations": [{ rule: "has(self.name)" }, { rule: "has(self.mode)" }] },
     said: ["the whole has a new rule: has(self.mode)"],
   },
-  { reason: "no other names", now: { ...former, additionalProperties: false }, said: ["the whole takes no other names"] },
+  {
+    reason: "no other names",
+    now: { ...former, additionalProperties: false },
+    said: ["the whole takes no other names"],
+  },
   {
     reason: "deep in a list",
     now: withField("list", { type: "array", items: { type: "object", properties: {} } }),
