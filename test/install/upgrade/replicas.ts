@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type KeyturnOperator, startKeyturnOperator } from "../../support/keyturn-operator.ts";
 import type { PodProcess } from "./pod-process.ts";
 
@@ -18,7 +20,7 @@ const REPLICAS = 2;
  */
 export class Replicas {
   /** All that ever were. */
-  readonly all: KeyturnOperator[] = [];
+  readonly #all: KeyturnOperator[] = [];
   readonly #kubeconfig: string;
   readonly #onStart: (operator: KeyturnOperator) => void;
   #running: readonly KeyturnOperator[] = [];
@@ -45,9 +47,12 @@ export class Replicas {
     this.#running = coming;
   }
 
-  /** For the end of a story that could not be told. */
-  async close(): Promise<void> {
-    for (const operator of this.all) if (!operator.hasEnded) await operator.stop("SIGKILL");
+  /** For the end of a story that could not be told: with what was said meanwhile, where somebody wants to know. */
+  async close({ logsTo }: { readonly logsTo: string | undefined }): Promise<void> {
+    for (const [index, operator] of this.#all.entries()) {
+      if (!operator.hasEnded) await operator.stop("SIGKILL");
+      if (logsTo !== undefined) await writeFile(join(logsTo, `operator-${index}.log`), operator.text);
+    }
   }
 
   /** None has ended by itself. */
@@ -60,7 +65,7 @@ export class Replicas {
     const kubeconfig = this.#kubeconfig;
     const options = { kubeconfig, flags, environment, ...(main !== undefined && { main }) };
     const operator = startKeyturnOperator({ ...options, after: () => {} });
-    this.all.push(operator);
+    this.#all.push(operator);
     this.#onStart(operator);
     await operator.ready();
     assert.equal(operator.lines("starting")[0]?.version, version);

@@ -5,6 +5,13 @@ import { Mirror } from "../../rotation/mirror.ts";
 import { type TrackedKind, trackedKinds } from "../../soak/resources.ts";
 import { RotationLog } from "../../soak/rotation-log.ts";
 
+export interface RotationFigures {
+  readonly rotations: number;
+  readonly latestMs: number;
+  /** Which one that was. */
+  readonly latest: string;
+}
+
 /** Everything with a policy: how many keys it has had, and how late each rotation was begun. */
 export class RotationWatch {
   readonly #log = new RotationLog();
@@ -24,14 +31,15 @@ export class RotationWatch {
     return new Map([...this.#sequences].filter(([resource]) => resource.startsWith(prefix)));
   }
 
-  /** How many there were, and the one that was begun latest after it was due; one that is owed counts as begun now. */
-  figures(): { readonly rotations: number; readonly latestMs: number; readonly latest: string } {
-    const all = [...this.#log.rotations, ...this.#log.unfinished(Date.now())];
-    const byLateness = all.toSorted((a, b) => b.begunAt - b.dueAt - (a.begunAt - a.dueAt));
-    const [latest] = byLateness;
+  /** Those that were due since then, and the one that was begun latest; one that is owed counts as begun now. */
+  figures(sinceAt: number): RotationFigures {
+    const owed = this.#log.unfinished(Date.now());
+    const all = [...this.#log.rotations, ...owed].filter(({ dueAt }) => dueAt >= sinceAt);
+    const latenessOf = ({ begunAt, dueAt }: (typeof all)[number]): number => Math.max(0, begunAt - dueAt);
+    const [latest] = all.toSorted((a, b) => latenessOf(b) - latenessOf(a));
     return {
-      rotations: this.#log.rotations.length,
-      latestMs: latest ? latest.begunAt - latest.dueAt : 0,
+      rotations: all.length - owed.length,
+      latestMs: latest ? latenessOf(latest) : 0,
       latest: latest?.resource ?? "",
     };
   }
