@@ -31,8 +31,8 @@ export interface DocumentsOptions {
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #consumers: Consumers;
-  #bindings: readonly StoryBinding[] = [];
-  #scenes: readonly KorifiScene[] = [];
+  readonly #bindings: StoryBinding[] = [];
+  readonly #scenes: KorifiScene[] = [];
 
   constructor(options: DocumentsOptions) {
     this.#options = options;
@@ -42,23 +42,17 @@ export class Documents {
   async begin(): Promise<void> {
     const { stage, bind } = this.#options;
     await installForeignKind(stage.kube, serviceInstances);
-    const applied = documentManifests.map(async (manifest, index) => {
-      const { family } = manifest;
-      const name = `upgrade-${family.controller}-${["one", "two", "three", "four"][index]}`;
-      const binding = new StoryBinding(stage, { family, name, patienceMs: 90_000 });
-      await applyDocument(binding, manifest);
-      // Somebody who has opted in, and has no reason to be restarted.
-      await this.#consumers.add(stage, binding.secretRef);
-      return binding;
-    });
-    const [bindings, scenes] = await Promise.all([
-      Promise.all(applied),
+    await Promise.all([
+      this.#applyBindings("first"),
       this.#tellStories(),
       ...manifests.map((file) => applyManifest(bind, file)),
       this.#quickServers(),
     ]);
-    this.#bindings = bindings;
-    this.#scenes = scenes;
+  }
+
+  /** What can be applied under other names is, beside what is there. */
+  async again(): Promise<void> {
+    await Promise.all([this.#applyBindings("again"), this.#tellStories()]);
   }
 
   /** What was wrong at any moment, or is not as it was. */
@@ -85,18 +79,31 @@ export class Documents {
     await this.#consumers.stop();
   }
 
-  async #tellStories(): Promise<readonly KorifiScene[]> {
+  async #applyBindings(round: string): Promise<void> {
+    const { stage } = this.#options;
+    const applied = documentManifests.map(async (manifest, index) => {
+      const { family } = manifest;
+      const name = `upgrade-${family.controller}-${round}-${"abcdef"[index]}`;
+      const binding = new StoryBinding(stage, { family, name, patienceMs: 90_000 });
+      this.#bindings.push(binding);
+      await applyDocument(binding, manifest);
+      // Somebody who has opted in, and has no reason to be restarted.
+      await this.#consumers.add(stage, binding.secretRef);
+    });
+    await Promise.all(applied);
+  }
+
+  async #tellStories(): Promise<void> {
     const { korifi, stage } = this.#options;
     const stories = documentStories.filter(({ name }) => TOLD.includes(name));
     assert.equal(stories.length, TOLD.length);
-    return Promise.all(
-      stories.map(async (story) => {
-        const scene = await korifi.scene(story.name);
-        await tell(story, scene, stage);
-        if (story.name === "example") await this.#runApp(scene);
-        return scene;
-      }),
-    );
+    const told = stories.map(async (story) => {
+      const scene = await korifi.scene(story.name);
+      this.#scenes.push(scene);
+      await tell(story, scene, stage);
+      if (story.name === "example") await this.#runApp(scene);
+    });
+    await Promise.all(told);
   }
 
   /** The application of that binding, which has opted in. */

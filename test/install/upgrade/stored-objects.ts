@@ -19,10 +19,6 @@ export class StoredObjects {
     this.#objects = new Map(objects.map((object) => [object.metadata.uid ?? "", object]));
   }
 
-  get size(): number {
-    return this.#objects.size;
-  }
-
   get kinds(): ReadonlySet<string> {
     return new Set(Array.from(this.#objects.values(), ({ apiVersion, kind }) => `${apiVersion} ${kind}`));
   }

@@ -98,6 +98,11 @@ export class UpgradeWorld {
     );
   }
 
+  /** What the documents write down is applied once more, beside what is there. */
+  async beginAgain(): Promise<void> {
+    await this.#documents.again();
+  }
+
   /** Until a rotation is under way at a broker. */
   async underWay(): Promise<void> {
     await eventually("a rotation to be under way", async () => {
