@@ -29,7 +29,10 @@ const rotationStories = globSync("test/rotation/*.test.ts", { cwd: root }).sort(
 const suites: readonly Suite[] = [
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
-  { name: "install", files: ["test/install/manifests.test.ts", "test/install/check.test.ts"] },
+  {
+    name: "install",
+    files: ["test/install/manifests.test.ts", "test/install/check.test.ts", "test/install/uninstall.test.ts"],
+  },
   { name: "chart", files: ["test/install/chart.test.ts"] },
   { name: "upgrade", files: ["test/install/upgrade.test.ts"] },
   { name: "examples", files: ["test/examples/examples.test.ts"] },

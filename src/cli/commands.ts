@@ -15,6 +15,7 @@ import { rotateCommand } from "./rotate-command.ts";
 import { sandboxCommand } from "./sandbox-command.ts";
 import { statusCommand } from "./status-command.ts";
 import { timelineCommand } from "./timeline-command.ts";
+import { uninstallCommand } from "./uninstall-command.ts";
 import { upCommand } from "./up-command.ts";
 import { versionCommand } from "./version-command.ts";
 
@@ -37,6 +38,7 @@ export const commands: readonly Command[] = [
   checkCommand,
   crdsCommand,
   manifestsCommand,
+  uninstallCommand,
   completionCommand(() => commands),
   versionCommand,
 ];

@@ -31,7 +31,7 @@ const namespaced = (group: string, plural: string, kind: string, version = "v1")
 });
 
 export const deploymentType = namespaced("apps", "deployments", "Deployment");
-const statefulSetType = namespaced("apps", "statefulsets", "StatefulSet");
+export const statefulSetType = namespaced("apps", "statefulsets", "StatefulSet");
 const daemonSetType = namespaced("apps", "daemonsets", "DaemonSet");
 export const replicaSetType = namespaced("apps", "replicasets", "ReplicaSet");
 export const cronJobType = namespaced("batch", "cronjobs", "CronJob");

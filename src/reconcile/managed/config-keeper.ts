@@ -10,7 +10,7 @@ import type { ManagedKind } from "./managed-kind.ts";
 import type { SweepResult } from "./sweep.ts";
 
 /** On a ProviderConfig and its Secret while resources need them to get rid of their keys. */
-const IN_USE = "keyturn.dev/in-use";
+export const IN_USE = "keyturn.dev/in-use";
 /** On the Secret, so that it can be watched. Its value names the kind of configuration. */
 export const CREDENTIALS_LABEL = "keyturn.dev/credentials-of";
 

@@ -39,7 +39,7 @@ export async function gatherOperator(kube: Kube, question: OperatorQuestion): Pr
 }
 
 /** Those by the usual name in any namespace, and by names that Deployments say. */
-async function leasesOf(
+export async function leasesOf(
   kube: Kube,
   namespace: string,
   deployments: readonly KubeObject[],

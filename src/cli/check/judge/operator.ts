@@ -202,7 +202,7 @@ function leaseFindings(facts: OperatorFacts, leases: readonly Lease[]): readonly
   ];
 }
 
-function isFresh(lease: Lease, now: number): boolean {
+export function isFresh(lease: Lease, now: number): boolean {
   const { holder, leaseDurationMs = 0, spec } = leaseRecordOf(lease);
   const renewedAt = parseInstant(spec.renewTime ?? "");
   return holder !== "" && renewedAt !== undefined && renewedAt + leaseDurationMs > now;
