@@ -8,6 +8,7 @@ import { egress } from "../src/install/network-policy.ts";
 import { controllerNeeds, ownRules, type PolicyRule, sharedRules } from "../src/install/permissions.ts";
 import { splitByScope } from "../src/install/rights.ts";
 import { secretProtection } from "../src/install/secret-protection.ts";
+import { uninstallRights } from "../src/install/uninstall-rights.ts";
 import type { KubeObject } from "../src/kube/objects.ts";
 
 /**
@@ -38,6 +39,7 @@ function controllersFile(order: readonly string[]): object {
     controllers: Object.fromEntries(order.map((name) => [name, controllerEntry(name)])),
     shared: rulesEntry(sharedRules),
     own: ownRules("keyturn"),
+    uninstall: uninstallRights,
     egress: Object.entries(egress).map(([name, one]) => ({
       name,
       ...("controllers" in one && { controllers: one.controllers }),

@@ -1,4 +1,4 @@
-import { UsageError } from "../base/errors.ts";
+import { KeyturnError, UsageError } from "../base/errors.ts";
 import type { Command, ExitCode, Flags } from "./command.ts";
 import { readChoice, readDuration, readNamespace } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
@@ -13,7 +13,6 @@ import { sharesOf } from "./uninstall/shares.ts";
 import { takeAway } from "./uninstall/take-away.ts";
 import { planText, resultText } from "./uninstall/uninstall-text.ts";
 import type { Wish } from "./uninstall/wish.ts";
-import { NotTakenAway } from "./uninstall/work.ts";
 
 const FORMATS = ["text", "json"] as const;
 const FATES = ["keep", "delete"] as const;
@@ -144,7 +143,7 @@ async function carryOut(
   try {
     await takeAway({ kube, clock, namespace, wish, timeoutMs, signal, tell });
   } catch (error) {
-    if (!(error instanceof NotTakenAway)) throw error;
+    if (!(error instanceof KeyturnError)) throw error;
     problem = error.message;
   }
   const result = resultOf(planned.shares, await lookAround({ kube, clock, namespace }), wish);

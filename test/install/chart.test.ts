@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
+import { parseFlags } from "../../src/cli/parse-flags.ts";
+import { uninstallCommand } from "../../src/cli/uninstall-command.ts";
 import { manifests } from "../../src/install/manifests.ts";
 import { dashboardConfigMap } from "../../src/install/monitoring/dashboard.ts";
 import { prometheusRule } from "../../src/install/monitoring/prometheus-rule.ts";
@@ -18,7 +20,13 @@ const execute = promisify(execFile);
 const NAMESPACE = "keyturn-system";
 const all = [...controllerNeeds.keys()];
 
-async function render(...sets: readonly string[]): Promise<readonly KubeObject[]> {
+const isHook = ({ metadata }: KubeObject): boolean => metadata.annotations?.["helm.sh/hook"] !== undefined;
+
+/** What is installed; hooks are not part of it. */
+const render = async (...sets: readonly string[]): Promise<readonly KubeObject[]> =>
+  (await renderAll(...sets)).filter((object) => !isHook(object));
+
+async function renderAll(...sets: readonly string[]): Promise<readonly KubeObject[]> {
   const words = ["template", "keyturn", join(root, "chart"), "--namespace", NAMESPACE, "--kube-version", "1.36.3"];
   const { stdout } = await execute(helm ?? "", [...words, ...sets.flatMap((each) => ["--set", each])], {
     maxBuffer: 64 * 1024 * 1024,
@@ -188,6 +196,38 @@ describe("the chart", { concurrency: 2, skip, timeout: 120_000 }, () => {
   for (const { reason, sets, check } of changes) {
     test(reason, async () => check(await render(...sets)));
   }
+
+  const hooks = [
+    { reason: "keys stay where CRDs do", sets: [], keys: "keep", mayDelete: false },
+    { reason: "keys are deleted where CRDs are", sets: ["crds.keep=false"], keys: "delete", mayDelete: true },
+    { reason: "CRDs that are not the release's stay", sets: ["crds.enabled=false"], keys: "keep", mayDelete: false },
+  ];
+  for (const { reason, sets, keys, mayDelete } of hooks) {
+    test(`a Job goes before the release does: ${reason}`, async () => {
+      const objects = (await renderAll(...sets)).filter(isHook);
+      for (const { metadata } of objects) assert.equal(metadata.annotations?.["helm.sh/hook"], "pre-delete");
+      const [job] = find(objects, "Job");
+      assert.ok(job);
+      const { template } = job.spec as { readonly template: KubeObject };
+      const { containers } = template.spec as { readonly containers: readonly [{ readonly args: readonly string[] }] };
+      const [name = "", ...words] = containers[0].args;
+      assert.equal(name, uninstallCommand.name);
+      const flags = parseFlags(uninstallCommand, words);
+      assert.deepEqual([flags.text("keys"), flags.text("namespace"), flags.isOn("yes")], [keys, NAMESPACE, true]);
+      assert.equal(template.metadata.labels?.["app.kubernetes.io/part-of"], undefined, "it is no pod of the operator");
+      const verbs = find(objects, "ClusterRole").flatMap(
+        ({ rules }) => rules as readonly { verbs: readonly string[] }[],
+      );
+      assert.equal(
+        verbs.some((rule) => rule.verbs.includes("delete")),
+        mayDelete,
+      );
+    });
+  }
+
+  test("no Job where nobody wants one", async () => {
+    assert.deepEqual((await renderAll("uninstallHook.enabled=false")).filter(isHook), []);
+  });
 
   const refused = [
     {

@@ -92,7 +92,7 @@ async function untilCollected(work: Work): Promise<void> {
     async () => {
       const kinds = (await ourKinds(work, customResources)).map(({ resource }) => resource);
       const secrets = await seeing((unseen) => lookAtSecrets(kube, unseen));
-      const made = await seeing((unseen) => lookAtMade(kube, unseen));
+      const made = await lookAtMade(kube, []);
       const all = [...secrets.map((object) => ({ type: secretType, object })), ...made];
       left = all.filter(({ object }) => isMadeFor(object, kinds));
       return left.length === 0;

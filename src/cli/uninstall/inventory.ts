@@ -1,4 +1,5 @@
 import type { CustomResource } from "../../api/custom-resource.ts";
+import { DERIVED_LABEL } from "../../api/korifi/names.ts";
 import { describeType, type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../kube/objects.ts";
 import { IN_USE } from "../../reconcile/managed/config-keeper.ts";
 import { FINALIZER } from "../../reconcile/managed/managed-kind.ts";
@@ -31,8 +32,10 @@ export interface Inventory {
   readonly belongings: readonly Item[];
   /** The operator's own Secrets. */
   readonly ownSecrets: readonly KubeObject[];
-  /** What may not be looked at. */
+  /** What may not be looked at, though finalizers may be on it, or operators among it. */
   readonly unseen: readonly Unseen[];
+  /** What else may not be looked at: nothing is done to it. */
+  readonly hidden: readonly Unseen[];
 }
 
 /** A kind that Keyturn brings along, and what there is of it. */
@@ -77,3 +80,7 @@ export const objectsOf = ({ kinds }: Pick<Inventory, "kinds">): readonly Item[] 
 /** Helm has installed it, and takes it away. */
 export const isHelms = ({ metadata }: KubeObject): boolean =>
   metadata.labels?.["app.kubernetes.io/managed-by"] === "Helm";
+
+/** Made from other Secrets, for somebody of whom there is no object here: it goes with nobody. */
+export const isAlone = ({ metadata: { labels, ownerReferences = [] } }: KubeObject): boolean =>
+  labels?.[DERIVED_LABEL] !== undefined && ownerReferences.length === 0;

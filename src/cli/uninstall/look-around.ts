@@ -15,6 +15,7 @@ import { namespaceType } from "../../reconcile/restart/restart-sources.ts";
 import { configMapType, deploymentType, podType, statefulSetType } from "../../restart/workload-kinds.ts";
 import { crdType } from "../../runtime/operator.ts";
 import { serviceType } from "../check/gather/kinds.ts";
+import { lookAt } from "../check/gather/look.ts";
 import { leasesOf } from "../check/gather/operator.ts";
 import { listSeen, type Unseen } from "../resources/list-all.ts";
 import { belongingsOf, installedTypes, isInstalled } from "./installation.ts";
@@ -48,8 +49,9 @@ export async function lookAround(options: LookOptions): Promise<Inventory> {
   const kinds = await lookAtKinds(kube, customResources, unseen);
   const { operators, pods, leases } = await lookAtOperators(options, unseen);
   const installed: Item[] = operators.map((object) => ({ type: deploymentType, object }));
+  const hidden: Unseen[] = [];
   for (const type of installedTypes) {
-    const found = type === deploymentType ? [] : await listSeen(kube, type, { labelSelector }, unseen);
+    const found = type === deploymentType ? [] : await listSeen(kube, type, { labelSelector }, hidden);
     installed.push(...found.filter(isInstalled).map((object) => ({ type, object })));
   }
   const secrets = await lookAtSecrets(kube, unseen);
@@ -62,19 +64,26 @@ export async function lookAround(options: LookOptions): Promise<Inventory> {
     metadata.finalizers?.includes(IN_USE) === true;
   return {
     namespace,
-    home: await ifFound(kube.get(namespaceType, { name: namespace })),
+    home: await lookAtHome(kube, namespace),
     now: clock.now(),
     kinds,
     credentials: secrets.filter(isCredentials),
     secrets: secrets.filter((secret) => !isOwn(secret) && !isCredentials(secret) && bearsOurs(secret)),
     ownSecrets: secrets.filter(isOwn),
-    made: await lookAtMade(kube, unseen),
+    made: await lookAtMade(kube, hidden),
     operators,
     pods,
     leases,
     belongings: belongingsOf(installed, namespace, operators),
     unseen,
+    hidden,
   };
+}
+
+/** Nothing is done to it: who may not see it goes on without. */
+async function lookAtHome(kube: Kube, name: string): Promise<KubeObject | undefined> {
+  const home = await lookAt(kube, namespaceType, { name });
+  return home.isSeen ? home.value : undefined;
 }
 
 /** Who may be at work: Deployments wherever they are, pods of this namespace, and Leases of elections. */

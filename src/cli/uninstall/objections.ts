@@ -63,9 +63,16 @@ const toDelete = (inventory: Inventory): readonly Item[] => {
   return objectsOf({ kinds }).filter(({ object }) => object.metadata.finalizers?.includes(FINALIZER));
 };
 
+/** One that stands for no election has no Lease, and is alone. */
+const worksWithoutElection = ({ operators, namespace, leases }: Inventory): boolean =>
+  leases.length === 0 &&
+  operators.some(({ metadata, status }) => {
+    return metadata.namespace === namespace && Number(recordOf(status).availableReplicas ?? 0) > 0;
+  });
+
 function whileNobodyLeads(inventory: Inventory, { keys }: Wish): readonly Refusal[] {
   const held = keys === "delete" ? toDelete(inventory) : [];
-  if (held.length === 0 || leadersIn(inventory).length > 0) return [];
+  if (held.length === 0 || leadersIn(inventory).length > 0 || worksWithoutElection(inventory)) return [];
   return [
     refusal(
       `no operator leads, and nobody else deletes the keys of ${few(held.map(titleOf))}`,
@@ -125,8 +132,13 @@ const ourObjects = (inventory: Inventory): readonly Item[] =>
 
 /** What somebody should know beforehand, and nothing waits for. */
 export function hintsOn(inventory: Inventory, { keys }: Wish): readonly string[] {
-  const always = "annotations on workloads stay as they are: to take one off a pod template would restart its pods";
-  if (keys === "keep") return [always];
+  const always = [
+    ...inventory.hidden.map(
+      ({ what }) => `${what} may not be listed: what there is of it is not told, and not taken away`,
+    ),
+    "annotations on workloads stay as they are: to take one off a pod template would restart its pods",
+  ];
+  if (keys === "keep") return always;
   const all = ourObjects(inventory);
   const paused = all.filter(({ object }) => object.metadata.annotations?.[ANNOTATIONS.paused] === "true");
   const kept = all.filter(({ type, object }) => {
@@ -137,6 +149,6 @@ export function hintsOn(inventory: Inventory, { keys }: Wish): readonly string[]
   return [
     ...(paused.length > 0 ? [`paused, and so will not go until somebody lets them: ${few(paused.map(titleOf))}`] : []),
     ...(kept.length > 0 ? [`their keys stay outside, since they say so themselves: ${few(kept.map(titleOf))}`] : []),
-    always,
+    ...always,
   ];
 }

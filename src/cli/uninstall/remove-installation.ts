@@ -5,19 +5,20 @@ import { leaseType } from "../../runtime/lease-record.ts";
 import { crdType } from "../../runtime/operator.ts";
 import { isOurs } from "../check/judge/whose.ts";
 import { deleteItem } from "./delete-resources.ts";
-import { type Item, isHelms, titleOf } from "./inventory.ts";
+import { type Item, isAlone, isHelms, titleOf } from "./inventory.ts";
 import { lookAround, lookAtKinds } from "./look-around.ts";
 import { goOn, seeing, toEach, until, type Work } from "./work.ts";
 
 /** Takes away what was installed, but for what Helm looks after. Must not: be called while anything of ours is held. */
 export async function removeInstallation(work: Work): Promise<void> {
   const { wish, namespace } = work;
-  const { belongings, leases, ownSecrets } = await lookAround(work);
+  const { belongings, leases, ownSecrets, secrets } = await lookAround(work);
+  const ended = wish.keys === "delete" ? [...secrets.filter(isAlone), ...ownSecrets] : [];
   const own = leases.filter(({ metadata }) => metadata.namespace === namespace);
   const items: readonly Item[] = [
     ...belongings.filter(({ object }) => !isHelms(object)),
     ...own.map((object) => ({ type: leaseType, object })),
-    ...(wish.keys === "delete" ? ownSecrets.map((object) => ({ type: secretType, object })) : []),
+    ...ended.map((object) => ({ type: secretType, object })),
   ];
   // One after the other: rights go after those who have them.
   for (const item of items) {

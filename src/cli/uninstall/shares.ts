@@ -5,7 +5,7 @@ import { deploymentType } from "../../restart/workload-kinds.ts";
 import { leaseType } from "../../runtime/lease-record.ts";
 import { crdType } from "../../runtime/operator.ts";
 import { installerOf, isOurs } from "../check/judge/whose.ts";
-import { type Inventory, type Item, isHeld, isHelms, type KindFound, objectsOf } from "./inventory.ts";
+import { type Inventory, type Item, isAlone, isHeld, isHelms, type KindFound, objectsOf } from "./inventory.ts";
 import type { Wish } from "./wish.ts";
 
 /** A group of objects with one fate, and why it is that one. */
@@ -112,6 +112,7 @@ function secretShares(inventory: Inventory, { keys }: Wish): readonly Share[] {
   const [credentials, published] = [inventory.credentials.map(itemOf), inventory.secrets.map(itemOf)];
   const owners = keys === "delete" ? leavingUids(inventory) : new Set<string>();
   const goes = (item: Item): boolean => isOwnedBy(item, owners);
+  const ends = ({ object }: Item): boolean => keys === "delete" && isAlone(object);
   const common = { group: "published", title: "Secrets with keys" };
   return [
     ...released({ group: "credentials", title: "Secrets of ProviderConfigs" }, credentials, {
@@ -121,9 +122,15 @@ function secretShares(inventory: Inventory, { keys }: Wish): readonly Share[] {
     { ...common, fate: "goes", why: "they go with their resources", items: published.filter(goes) },
     {
       ...common,
+      fate: "goes",
+      why: "nothing is left that they were made from",
+      items: published.filter(ends),
+    },
+    {
+      ...common,
       fate: "stays",
       why: "the keys in them go on working; each goes with its resource, should somebody delete that",
-      items: published.filter((item) => !goes(item)),
+      items: published.filter((item) => !goes(item) && !ends(item)),
     },
   ];
 }
