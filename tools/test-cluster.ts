@@ -33,7 +33,7 @@ const suites: readonly Suite[] = [
     name: "install",
     files: ["test/install/manifests.test.ts", "test/install/check.test.ts", "test/install/uninstall.test.ts"],
   },
-  { name: "chart", files: ["test/install/chart.test.ts"] },
+  { name: "chart", files: ["test/install/chart.test.ts", "test/install/uninstall-hook.test.ts"] },
   { name: "upgrade", files: ["test/install/upgrade.test.ts"] },
   { name: "examples", files: ["test/examples/examples.test.ts"] },
   { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },

@@ -53,7 +53,7 @@ describe("an uninstallation that dies", { concurrency: 1, timeout: 900_000 }, ()
           await world.settle();
           assert.equal((await world.held()).length, 4, "there is something to take off");
           const fuse = new Fuse(at, side);
-          const first = await world.uninstall([...words, "--yes"], fuse);
+          const first = await world.uninstall([...words, "--yes"], { fuse });
           const second = await world.uninstall([...words, "--yes"]);
           const context = `${at}: ${fuse.last}\n${first.stdout}\n${second.stdout}${second.stderr}`;
           assert.equal(second.code, 0, context);

@@ -5,7 +5,7 @@ import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import { ownerReference } from "../../src/kube/ownership.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
-import { deploymentType } from "../../src/restart/workload-kinds.ts";
+import { deploymentType, podType } from "../../src/restart/workload-kinds.ts";
 import { leaseType } from "../../src/runtime/lease-record.ts";
 import { customResourceDefinitions } from "../conformance/kinds.ts";
 import { btp } from "../families/btp.ts";
@@ -201,6 +201,30 @@ describe("keyturn uninstall", { concurrency: 1 }, () => {
     await world.settle();
     assert.equal((await world.json(["--yes"])).code, 0);
     assert.deepEqual(await world.held(), []);
+  });
+
+  test("ends where somebody has had enough, and the next call goes on", async () => {
+    await world.bind("orders");
+    await world.settle();
+    world.stuck.add("orders");
+    const isEnough = (stdout: string): boolean => stdout.includes("ServiceBinding: 1 resource to go");
+    const { code, stderr } = await world.uninstall(["--keys", "delete", "--yes"], { isEnough });
+    assert.deepEqual([code, stderr], [130, "keyturn: interrupted; call it again, and it goes on from here\n"]);
+    world.stuck.clear();
+    assert.deepEqual([(await world.json(["--keys", "delete", "--yes"])).code, world.keys.size], [0, 0]);
+  });
+
+  test("does not wait for a pod that was evicted", async () => {
+    const labels = { "app.kubernetes.io/part-of": "keyturn", "app.kubernetes.io/name": "keyturn" };
+    const metadata = { namespace: SYSTEM, name: "evicted", labels };
+    const spec = { containers: [{ name: "operator", image: "keyturn:0" }], nodeName: "gone" };
+    await world.put(podType, { apiVersion: "v1", kind: "Pod", metadata, spec });
+    const body = { status: { phase: "Failed", reason: "Evicted" } };
+    const ref = { namespace: SYSTEM, name: "evicted" };
+    await world.kube.patch(podType, ref, { type: "merge", body }, { subresource: "status" });
+    const told = await world.json(["--timeout", "30s", "--yes"]);
+    assert.equal(told.code, 0, told.problem);
+    assert.deepEqual(await namesOf(podType), ["evicted"]);
   });
 
   test("waits for the Lease of an operator that was killed", async () => {

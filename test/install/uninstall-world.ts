@@ -145,10 +145,13 @@ export class UninstallWorld {
     return owner;
   }
 
-  /** `keyturn uninstall`, while time goes on and the operator works. */
-  async uninstall(words: readonly string[], fuse?: Fuse): Promise<Said> {
+  /** `keyturn uninstall`, while time goes on and the operator works, until it ends, dies, or somebody has had enough. */
+  async uninstall(
+    words: readonly string[],
+    { fuse, isEnough }: { readonly fuse?: Fuse; readonly isEnough?: (stdout: string) => boolean } = {},
+  ): Promise<Said> {
     const { clock } = this.#cluster;
-    const { world, said } = scriptedWorld({ clock });
+    const { world, said, signal } = scriptedWorld({ clock });
     const flags = parseFlags(uninstallCommand, words);
     let isOver = false;
     const kube = fuse ? fuse.kube(this.kube) : this.kube;
@@ -162,7 +165,10 @@ export class UninstallWorld {
       });
     // It is waited for below; until then somebody must hear of its failure.
     running.catch(() => {});
-    while (!isOver) await this.pass();
+    while (!isOver) {
+      await this.pass();
+      if (isEnough?.(said.stdout)) signal("SIGINT");
+    }
     return { code: await running, ...said };
   }
 

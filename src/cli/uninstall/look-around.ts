@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { ifFound } from "../../kube/if-found.ts";
 import { describeType, type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
+import { recordOf } from "../../kube/record.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { createBtpFamily } from "../../reconcile/btp/btp-family.ts";
 import { createCloudFoundryFamily } from "../../reconcile/cloudfoundry/cloud-foundry-family.ts";
@@ -95,8 +96,11 @@ export async function lookAtOperators(
   const leases = await leasesOf(kube, namespace, operators);
   if (!leases.isSeen) unseen.push({ what: "Lease.coordination.k8s.io", why: leases.why });
   const pods = await listSeen(kube, podType, { namespace, labelSelector: operatorPods }, unseen);
-  return { operators, pods, leases: leases.isSeen ? leases.value : [] };
+  return { operators, pods: pods.filter(mayRun), leases: leases.isSeen ? leases.value : [] };
 }
+
+/** One that was evicted stays to be looked at, and does nothing. */
+const mayRun = ({ status }: KubeObject): boolean => !["Succeeded", "Failed"].includes(String(recordOf(status).phase));
 
 /** Of every Secret there is, the metadata: a finalizer may be on one that bears nothing else of ours. */
 export const lookAtSecrets = (kube: Kube, unseen: Unseen[]): Promise<readonly KubeObject[]> =>

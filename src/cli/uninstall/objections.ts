@@ -52,7 +52,7 @@ function whileSomebodyLeads(inventory: Inventory, { keys }: Wish): readonly Refu
   return leadersIn(inventory).map((lease) =>
     refusal(
       `an operator runs that is no Deployment of ${inventory.namespace}: ${leaseRecordOf(lease).holder} holds the Lease ${keyOf(lease.metadata)}`,
-      `stop it; one that was killed is waited for ${recordOf(lease.spec).leaseDurationSeconds} s`,
+      `stop it, and call again; of one that was killed the Lease is over after ${recordOf(lease.spec).leaseDurationSeconds} s`,
     ),
   );
 }
