@@ -1,4 +1,4 @@
-import { KeyturnError, never } from "../base/errors.ts";
+import { backoff, KeyturnError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { AlreadyExists, Conflict, NotFound } from "../kube/errors.ts";
 import type { KubeObject } from "../kube/objects.ts";
@@ -14,7 +14,7 @@ export const ANCHOR_SECRET = "keyturn-audit-anchor";
 const ANCHORS = "anchors.json";
 const REMEDY = "put it back from a backup; without it, what was written cannot be verified any more";
 const damaged = (what: string): KeyturnError =>
-  new KeyturnError("AuditKeyDamaged", `${what}: ${REMEDY}`, { retry: never });
+  new KeyturnError("AuditKeyDamaged", `${what}: ${REMEDY}`, { retry: backoff });
 /** Other processes write their anchors too, each now and then. */
 const MOST_TRIES = 5;
 

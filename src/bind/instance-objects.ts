@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { InstanceWorkload } from "../api/bind/bind-fields.ts";
+import { ownName } from "../base/own-names.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { ownerReference } from "../kube/ownership.ts";
 import { fieldAt, isFields } from "./fields.ts";
@@ -26,7 +27,7 @@ const DEFAULT_PORT = 53;
 /** Of nobody: images need not have such a user. */
 const USER_ID = 65532;
 
-export const CONFIG_DIGEST = "keyturn.dev/named-conf";
+export const CONFIG_DIGEST = ownName("named-conf");
 
 /** Finds the pods of an instance. */
 export const podLabels = (instanceName: string): Readonly<Record<string, string>> => ({
@@ -91,9 +92,9 @@ function workload(options: InstanceOptions, conf: string): KubeObject {
       annotations:
         keys.kind === "ring"
           ? // named is told of a new key while it runs, even where everything else is restarted for one.
-            { "keyturn.dev/restartOnChange": "false", ...marks?.workload }
+            { [ownName("restartOnChange")]: "false", ...marks?.workload }
           : // named reads its key when it starts, and until then nobody gets in: there is nothing to wait for.
-            { "keyturn.dev/restart-for": keys.secretName, "keyturn.dev/restart-quiet-period": "0s" },
+            { [ownName("restart-for")]: keys.secretName, [ownName("restart-quiet-period")]: "0s" },
     },
     spec: {
       replicas: typeof replicas === "number" ? replicas : 1,

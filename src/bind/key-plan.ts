@@ -1,5 +1,6 @@
+import { rndcKey as rndcKeyKind } from "../api/keyturn/rndc-key.ts";
 import { formatDuration } from "../base/duration.ts";
-import type { KubeObject } from "../kube/objects.ts";
+import { apiVersionOf, type KubeObject } from "../kube/objects.ts";
 import { ownerReference } from "../kube/ownership.ts";
 import { fieldAt } from "./fields.ts";
 import { rotationLeadMs } from "./instance-names.ts";
@@ -97,8 +98,8 @@ function rndcKey(options: KeyObjectsOptions, initialName?: string): KubeObject {
   const { labels = {}, annotations = {} } = config.secret ?? {};
   const strategy = strategyFor(config, instances);
   return {
-    apiVersion: "keyturn.dev/v1alpha1",
-    kind: "RndcKey",
+    apiVersion: apiVersionOf(rndcKeyKind),
+    kind: rndcKeyKind.kind,
     metadata: madeFor(owner, secretName),
     spec: {
       secret: {

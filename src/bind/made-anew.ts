@@ -1,10 +1,11 @@
+import { ownName } from "../base/own-names.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { fieldAt } from "./fields.ts";
 
 /** On what runs the pods: the Secrets of the key, as they were when it was last applied. */
-const KEY_SECRETS = "keyturn.dev/key-secrets";
+const KEY_SECRETS = ownName("key-secrets");
 /** On the pods: the ring that was made anew with nothing of what servers knew. */
-const RING_MADE_ANEW = "keyturn.dev/ring-made-anew";
+const RING_MADE_ANEW = ownName("ring-made-anew");
 
 /** A Secret as the cluster knows it. */
 interface SecretIdentity {

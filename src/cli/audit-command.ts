@@ -16,6 +16,7 @@ import { createPaint } from "./print/paint.ts";
 export const auditCommand: Command = {
   name: "audit",
   summary: "Verify an audit log: whether any line was changed, or is missing, in another place or cut off.",
+  failsWhen: "Anything is not as it was written.",
   description:
     "Reads the operator's own key and anchors from the cluster, and the log from files, of which logrotate may have made\nseveral, also compressed ones, in any order; - is stdin. It ends with 1 when anything is not as it was written.",
   words: { usage: "verify FILE...", max: 10_000, first: ["verify"] },

@@ -27,6 +27,7 @@ const FORMATS = ["text", "json"] as const;
 export const checkCommand: Command = {
   name: "check",
   summary: "Find out whether a cluster can run the operator, and what is in its way; writes nothing.",
+  failsWhen: "There is a problem; warnings are none.",
   description:
     "The API server, the definitions and whose they are, rights, admission, the operator itself, clocks, every ProviderConfig,\nother operators, and resources that nobody looks after. A line for each finding, and below it what to do. It ends with 1\nwhere there are problems; a hint is none.",
   options: [

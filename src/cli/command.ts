@@ -19,11 +19,23 @@ export interface Command {
     readonly first?: readonly string[];
   };
   readonly options: readonly OptionSpec[];
+  /** What else than an error it ends with 1 for; absent: nothing. */
+  readonly failsWhen?: string;
+  /** Whether Ctrl-C ends it before it is done; what runs until it is stopped ends with 0 then. */
+  readonly isInterruptible?: true;
   readonly examples?: readonly { readonly command: string; readonly what: string }[];
   run(flags: Flags, world: World): Promise<ExitCode>;
 }
 
 export type ExitCode = number;
+
+/** What every command ends with, and when. */
+export const EXIT_CODES: Readonly<Record<"done" | "failed" | "wrong" | "interrupted", ExitCode>> = {
+  done: 0,
+  failed: 1,
+  wrong: 2,
+  interrupted: 130,
+};
 
 export interface OptionSpec {
   readonly name: string;

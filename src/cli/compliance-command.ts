@@ -17,6 +17,7 @@ import { selectorOption } from "./resources/target-options.ts";
 export const complianceCommand: Command = {
   name: "compliance",
   summary: "Print evidence of rotation: every credential, its period, its last and next rotation, and exceptions.",
+  failsWhen: "With --exit-code: there are exceptions, or something could not be seen.",
   description:
     "An inventory of all kinds that Keyturn rotates, in all namespaces, as Markdown or JSON: what is overdue, and what is not\nrotated because it is frozen, paused, static or left to somebody else, a Secret that BIND servers follow included. Key material is never read.",
   words: { usage: "report", max: 1, first: ["report"] },

@@ -11,6 +11,8 @@ import { outputOption } from "./output-option.ts";
 export const credentialsCommand: Command = {
   name: "credentials",
   summary: "Give a user-provided service instance other credentials, and see its bindings take them up.",
+  failsWhen: "The credentials were refused, or not taken up in time.",
+  isInterruptible: true,
   description:
     "The file is one JSON object; its values are published as they are written, and never shown. An instance that names a\nlegacy Secret is pointed at its migrated one first. What an interrupted call has left to do, the next one does.",
   words: { usage: "set INSTANCE", max: 2, first: ["set"] },

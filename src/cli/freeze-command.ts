@@ -15,6 +15,7 @@ const options = [...massOptions, ...clusterOptions];
 export const freezeCommand: Command = {
   name: "freeze",
   summary: "Begin no new rotations, until unfrozen.",
+  failsWhen: "A resource could not be written.",
   description:
     "What is under way is finished, and retired keys are deleted when their time comes. Only --compromised rotates a\nfrozen resource. --all leaves children to their parents, which begin no new one either.",
   words,
@@ -32,6 +33,7 @@ export const freezeCommand: Command = {
 export const unfreezeCommand: Command = {
   name: "unfreeze",
   summary: "Let rotations begin again.",
+  failsWhen: "A resource could not be written.",
   words,
   options,
   examples: [{ command: "keyturn unfreeze --all -A", what: "Everything there is" }],

@@ -1,4 +1,4 @@
-import type { Command, OptionSpec } from "./command.ts";
+import { type Command, EXIT_CODES, type OptionSpec } from "./command.ts";
 import { commonOptions } from "./parse-flags.ts";
 
 /** The pages behind `--help`. */
@@ -37,6 +37,7 @@ export function page(command: Command): string {
     "Flags:",
     ...rows,
     "",
+    ...(command.failsWhen === undefined ? [] : [`Ends with ${EXIT_CODES.failed}: ${command.failsWhen}`, ""]),
     ...(examples.length > 0 ? ["Examples:", ...examples] : []),
   ].join("\n");
 }

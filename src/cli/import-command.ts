@@ -1,6 +1,6 @@
 import type { HttpPort } from "../providers/http-port.ts";
 import { UndiciHttp } from "../providers/undici-http.ts";
-import type { Command, ExitCode } from "./command.ts";
+import { type Command, EXIT_CODES, type ExitCode } from "./command.ts";
 import { Bench } from "./import/bench.ts";
 import { outcomeText, stepWords, summary } from "./import/import-text.ts";
 import { bringAbout, foresee, type Outcome } from "./import/outcome.ts";
@@ -15,11 +15,12 @@ import { allNamespacesOption } from "./resources/target-options.ts";
 
 const MAX_NAMES = 1000;
 const RECHECK_MS = 15_000;
-const INTERRUPTED_CODE = 130;
 
 export const importCommand: Command = {
   name: "import",
   summary: "Take over what another operator looks after, without a new key and without a restart.",
+  failsWhen: "Something was refused or failed; it can be called again.",
+  isInterruptible: true,
   description: `SOURCE is one of ${SOURCE_NAMES.join(", ")}.
 Nothing is written unless --yes is given: the plan is shown, step by step, and what speaks against it. Stop the other
 operator first; as long as it runs, all is refused, and how to stop it is said. No key outside is made or deleted. What
@@ -126,7 +127,7 @@ async function importAll(call: ClusterCall, work: Work): Promise<ExitCode> {
     outcomes.push(outcome);
   }
   conclude(call, work, { prepared, outcomes });
-  if (bench.parts.isStopped()) return INTERRUPTED_CODE;
+  if (bench.parts.isStopped()) return EXIT_CODES.interrupted;
   return isHindered || outcomes.some(({ state }) => state === "refused" || state === "failed") ? 1 : 0;
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { OWN_GROUP } from "../base/own-names.ts";
 import type { FeedEvent, ObjectApi, WatchFeed } from "../embedded/object-api.ts";
 import type { Registry, ResourceDefinition } from "../embedded/registry.ts";
 import { type KubeObject, keyOf } from "../kube/objects.ts";
@@ -99,7 +100,7 @@ export class LiveView {
   /** Whom a change restarts, and why it does not; whatever else there are events about is told from what it is about. */
   #showEvent({ type, object }: FeedEvent): void {
     const { reportingComponent, involvedObject, message } = object as EventFields;
-    if (type !== "ADDED" || reportingComponent !== `keyturn.dev/${RESTART}` || !involvedObject) return;
+    if (type !== "ADDED" || reportingComponent !== `${OWN_GROUP}/${RESTART}` || !involvedObject) return;
     const { kind, namespace, name } = involvedObject;
     this.#print("MODIFIED", `${kind} ${namespace}/${name}`, message ?? "");
   }

@@ -15,6 +15,8 @@ import { RotationWait } from "./rotate/rotation-wait.ts";
 export const rotateCommand: Command = {
   name: "rotate",
   summary: "Replace the active key now.",
+  failsWhen: "A rotation could not be asked for, nobody said yes, or with --wait a new key was not active in time.",
+  isInterruptible: true,
   description:
     "Asks the operator for a rotation by annotation. The old key lives on as the policy promises; with --compromised it\nis deleted as soon as its successor is published. With --wait each step is shown as it happens. --all leaves children\nto their parents, which rotate them.",
   words: { usage: "(KIND NAME | [KIND] --all [-l SELECTOR])", max: 2, first: kindNames() },

@@ -1,5 +1,5 @@
 import { KeyturnError, messageOf, UsageError } from "../base/errors.ts";
-import type { Command, ExitCode, World } from "./command.ts";
+import { type Command, EXIT_CODES, type ExitCode, type World } from "./command.ts";
 import { overview, page } from "./help.ts";
 import { closest, parseFlags } from "./parse-flags.ts";
 
@@ -24,7 +24,7 @@ export async function run(commands: readonly Command[], words: readonly string[]
     return await command.run(flags, world);
   } catch (error) {
     world.stderr.write(`keyturn: ${explain(error)}\n`);
-    return error instanceof UsageError ? 2 : 1;
+    return error instanceof UsageError ? EXIT_CODES.wrong : EXIT_CODES.failed;
   }
 }
 

@@ -18,6 +18,7 @@ import { statusText } from "./status/status-text.ts";
 export const statusCommand: Command = {
   name: "status",
   summary: "Show active and retired keys, what happens to them next, and problems first.",
+  failsWhen: "With --exit-code: something has a problem.",
   description:
     "One line per key: the active one with its age and its next rotation, below it the retired ones and when each is\ndeleted. Resources with a problem come first; below the table stands who has not moved on to what is published yet.\nWithout KIND: every kind that Keyturn rotates.",
   words: { usage: "[KIND [NAME]]", max: 2, first: kindNames() },

@@ -10,6 +10,7 @@ const FORMATS = ["text", "json"] as const;
 export const versionCommand: Command = {
   name: "version",
   summary: "Print the version; with --server that of the API server as well.",
+  failsWhen: "With --server: it did not answer.",
   options: [
     outputOption(...FORMATS),
     { name: "server", description: "Ask the API server for its version, too." },

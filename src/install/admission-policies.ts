@@ -4,6 +4,7 @@ import { serviceCredentialBinding } from "../api/cloudfoundry/service-credential
 import type { CustomResource } from "../api/custom-resource.ts";
 import { millisecondsOf } from "../api/duration-rules.ts";
 import { rotatingResource } from "../api/keyturn/rotating-resource.ts";
+import { ownName } from "../base/own-names.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { advicePolicy } from "./advice-policy.ts";
 
@@ -57,10 +58,12 @@ const rotationAdvice = (rotation: string) => [
 ];
 
 /** The annotation counts where the field says nothing. */
+const REVOKE = ownName("revoke");
+
 const holdAdvice = (rotation: string) => {
   const block = `object.${rotation}`;
   const annotations = "object.metadata.annotations";
-  const isAnnotated = `has(${annotations}) && 'keyturn.dev/revoke' in ${annotations} && ${annotations}['keyturn.dev/revoke'] == 'AfterConsumers'`;
+  const isAnnotated = `has(${annotations}) && '${REVOKE}' in ${annotations} && ${annotations}['${REVOKE}'] == 'AfterConsumers'`;
   const isSaid = `(has(${block}.revoke) ? ${block}.revoke == 'AfterConsumers' : (${isAnnotated}))`;
   return [
     {

@@ -1,4 +1,5 @@
 import { OWNER_LABELS } from "../api/custom-resource.ts";
+import { ownName } from "../base/own-names.ts";
 import type { KubeObject } from "../kube/objects.ts";
 
 /**
@@ -34,7 +35,7 @@ export function secretProtection(account: {
         matchConditions: [
           {
             name: "is-published",
-            expression: `has(${labels}) && ('keyturn.dev/owner-uid' in ${labels} || 'keyturn.dev/derived' in ${labels})`,
+            expression: `has(${labels}) && ('${ownName("owner-uid")}' in ${labels} || '${ownName("derived")}' in ${labels})`,
           },
           {
             name: "is-by-somebody-else",

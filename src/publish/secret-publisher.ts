@@ -1,5 +1,6 @@
 import { backoff, KeyturnError } from "../base/errors.ts";
 import { formatInstant, parseInstant } from "../base/instant.ts";
+import { ownName } from "../base/own-names.ts";
 import type { Redacted } from "../base/redacted.ts";
 import { AlreadyExists, Conflict, Forbidden, Invalid, type KubeError, NotFound } from "../kube/errors.ts";
 import type { KubeObject, ObjectMeta, OwnerReference, ResourceType } from "../kube/objects.ts";
@@ -17,12 +18,12 @@ export const secretType: ResourceType = {
 
 /** What a published Secret says of itself. The label makes it findable, the annotations tell what it holds. */
 const SECRET_MARKS = {
-  ownerLabel: "keyturn.dev/owner-uid",
-  keyId: "keyturn.dev/key-id",
-  sequence: "keyturn.dev/sequence",
-  publishedAt: "keyturn.dev/published-at",
-  fingerprint: "keyturn.dev/fingerprint",
-  layout: "keyturn.dev/layout",
+  ownerLabel: ownName("owner-uid"),
+  keyId: ownName("key-id"),
+  sequence: ownName("sequence"),
+  publishedAt: ownName("published-at"),
+  fingerprint: ownName("fingerprint"),
+  layout: ownName("layout"),
 } as const;
 
 /** What names a Secret in most kinds. */

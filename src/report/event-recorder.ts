@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import { OWN_GROUP } from "../base/own-names.ts";
 import { AlreadyExists } from "../kube/errors.ts";
 import type { KubeObject, ObjectMeta, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
@@ -71,7 +72,7 @@ export class EventRecorder {
       metadata: { namespace: home, name: eventName(metadata, reason, id) },
       eventTime: new Date(clock.now()).toISOString().replace("Z", "000Z"),
       regarding: { apiVersion, kind, name, uid, ...(namespace !== undefined && { namespace }), resourceVersion },
-      reportingController: `keyturn.dev/${reporter.controller}`,
+      reportingController: `${OWN_GROUP}/${reporter.controller}`,
       reportingInstance: withinBytes(reporter.instance, MAX_INSTANCE),
       type,
       reason,

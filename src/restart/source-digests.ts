@@ -1,4 +1,5 @@
 import { parseInstant } from "../base/instant.ts";
+import { ownName } from "../base/own-names.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { recordOf } from "../kube/record.ts";
 import type { Fingerprinter } from "../publish/fingerprint.ts";
@@ -131,7 +132,7 @@ const bytesIn = (field: unknown, encoding: "base64" | "utf8"): readonly [string,
     typeof value === "string" ? [[key, Buffer.from(value, encoding)]] : [],
   );
 
-const PUBLISHED_AT = "keyturn.dev/published-at";
+const PUBLISHED_AT = ownName("published-at");
 
 /** When the data of a Secret or ConfigMap came to be what it is; a date of the future counts as now. */
 export function publishedAtOf(object: KubeObject, now: number): number {

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { customResources } from "../../src/api/custom-resources.ts";
-import { apiReference } from "../../tools/api-reference.ts";
+import { apiReference } from "../../tools/reference/api-reference.ts";
 
 const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "api.md"), "utf8");
 
-test("docs/api.md is what the schemas say now; npm run generate:api writes it", () => {
+test("docs/api.md is what the schemas say now; npm run generate:reference writes it", () => {
   assert.equal(page, apiReference(customResources));
 });
 

@@ -1,4 +1,4 @@
-import { anchorOf } from "../../tools/api-reference.ts";
+import { anchorOf } from "../../tools/reference/anchor.ts";
 
 /** What stands in a page of Markdown, as far as the tests about pages need it. Code is no text. */
 export interface Page {

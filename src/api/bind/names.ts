@@ -1,3 +1,5 @@
+import { OWN_GROUP } from "../../base/own-names.ts";
+
 /** The words of the Bindy document that stand on objects: its group, and the labels and annotations under it. */
 export const BINDY_GROUP = "bindy.firestoned.io";
 export const BINDY_VERSION = "v1beta1";
@@ -12,7 +14,7 @@ export const MANAGED_BY = "app.kubernetes.io/managed-by";
 export const BINDY = "bindy";
 
 /** What only the operator writes on a Secret; nobody's inline `secret` may bring it along. */
-export const RESERVED_PREFIXES: readonly string[] = [`${BINDY_GROUP}/`, "keyturn.dev/"];
+export const RESERVED_PREFIXES: readonly string[] = [`${BINDY_GROUP}/`, `${OWN_GROUP}/`];
 
 /**
  * The types that an inline Secret may have. Those of Kubernetes itself are tokens and certificates, which either grant

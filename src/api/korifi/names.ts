@@ -1,3 +1,5 @@
+import { ownName } from "../../base/own-names.ts";
+
 /** The words of Korifi and of the Service Binding specification that stand on objects. */
 export const KORIFI_GROUP = "korifi.cloudfoundry.org";
 export const KORIFI_VERSION = "v1alpha1";
@@ -18,11 +20,11 @@ export const CREDENTIALS_KEY = "credentials";
 export const VCAP_SERVICES_KEY = "VCAP_SERVICES";
 
 /** On a Secret that was made from others, so that they can be listed. */
-export const DERIVED_LABEL = "keyturn.dev/derived";
+export const DERIVED_LABEL = ownName("derived");
 /** On such a Secret: what it was made from (`src/korifi/derived-from.ts`). Whoever uses it uses those. */
-export const DERIVED_FROM = "keyturn.dev/derived-from";
+export const DERIVED_FROM = ownName("derived-from");
 /** On the Secret with an application's services: the name of the application. */
-export const SERVICES_OF = "keyturn.dev/services-of";
+export const SERVICES_OF = ownName("services-of");
 
 /** On the workloads of an application: the name of its CFApp. */
 export const APP_GUID_LABEL = `${KORIFI_GROUP}/app-guid`;

@@ -1,3 +1,4 @@
+import { ownName } from "../../base/own-names.ts";
 import { rotationInstant } from "../../engine/dates.ts";
 import { nextOpening } from "../../engine/windows.ts";
 import { keyOf } from "../../kube/objects.ts";
@@ -102,7 +103,7 @@ function exceptionsOf(
 ): readonly Exception[] {
   const held: readonly Exception[] = [
     ...(isPaused ? [{ kind: "Paused", words: "nothing is done about it (crossplane.io/paused)" } as const] : []),
-    ...(isFrozen ? [{ kind: "Frozen", words: "no new rotation begins (keyturn.dev/freeze)" } as const] : []),
+    ...(isFrozen ? [{ kind: "Frozen", words: `no new rotation begins (${ownName("freeze")})` } as const] : []),
   ];
   if (spec instanceof SpecProblem) return [...held, { kind: "Unreadable", words: spec.message }];
   const { frequencyMs } = spec.policy;

@@ -1,3 +1,4 @@
+import { ownName } from "../../base/own-names.ts";
 import { recordOf } from "../../kube/record.ts";
 import type { Rollout, Use } from "../../restart/model.ts";
 import type { SourceMarks } from "../../restart/opt-in.ts";
@@ -42,7 +43,7 @@ function obstacleOf({ workload, use, isLeft, isCounted, marks, stopped }: Change
   if (!isCounted)
     return marks.isIgnored ? "reloader.stakater.com/ignore is on the source" : "its annotations leave it out";
   if (workload.object?.metadata.deletionTimestamp !== undefined) return "it is being deleted";
-  return stopped === undefined ? undefined : "its restarts are stopped (keyturn.dev/restart-stopped)";
+  return stopped === undefined ? undefined : `its restarts are stopped (${ownName("restart-stopped")})`;
 }
 
 function doneTo({ workload, rollout }: ChangeQuestion): Change {

@@ -2,7 +2,7 @@ import { delay } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { TooManyRequests, Unavailable, Unreachable } from "../../kube/errors.ts";
-import type { ExitCode } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../command.ts";
 import type { ClusterCall } from "../open-cluster.ts";
 import { type BindingTaker, type Glance, type GlanceOptions, lookAtBindings, type Taker } from "./look-at-bindings.ts";
 
@@ -12,7 +12,6 @@ const PATIENCE_MS = 15_000;
 const BELIEVED_AFTER_MS = 3_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [100, 2_000];
 /** As shells have it for what Ctrl-C ended. */
-const INTERRUPTED = 130;
 
 export interface WaitResult {
   readonly code: ExitCode;
@@ -53,7 +52,7 @@ export class CredentialsWait {
       clock.setTimer(() => this.#giveUp(`not finished after ${formatDuration(timeoutMs)}`, 1), timeoutMs),
       clock.setTimer(() => this.#wonder(), PATIENCE_MS),
     ];
-    onStop(() => this.#giveUp("interrupted", INTERRUPTED));
+    onStop(() => this.#giveUp("interrupted", EXIT_CODES.interrupted));
     try {
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS)) {
         const isOver = await this.#look(clock.monotonic() - startedAt >= BELIEVED_AFTER_MS);

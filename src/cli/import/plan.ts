@@ -1,3 +1,4 @@
+import { ownName } from "../../base/own-names.ts";
 import type { KubeObject, ObjectMeta, ObjectRef, ResourceType } from "../../kube/objects.ts";
 import type { Marks } from "../../providers/contract.ts";
 import type { SecretAddress } from "../../publish/secret-publisher.ts";
@@ -84,4 +85,4 @@ export const together = (...plans: readonly Plan[]): Plan => ({
 });
 
 /** On a resource that is half taken over: it is paused until all is in place. */
-export const IMPORTING = "keyturn.dev/importing";
+export const IMPORTING = ownName("importing");

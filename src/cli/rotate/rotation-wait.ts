@@ -1,7 +1,7 @@
 import type { Timer } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import type { KubeObject } from "../../kube/objects.ts";
-import type { ExitCode } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../command.ts";
 import type { ClusterCall } from "../open-cluster.ts";
 import type { KindSelection } from "../resources/fetch-resources.ts";
 import { type ManagedResource, nameOf } from "../resources/managed-resource.ts";
@@ -11,7 +11,6 @@ import { RotationWatch } from "./watch-rotations.ts";
 /** An operator takes a request up within a second or two. */
 const PATIENCE_MS = 15_000;
 /** As shells have it for what Ctrl-C ended. */
-const INTERRUPTED = 130;
 
 interface Followed {
   readonly resource: ManagedResource;
@@ -39,7 +38,7 @@ export class RotationWait {
       clock.setTimer(() => this.#giveUp(`not finished after ${formatDuration(timeoutMs)}`, 1), timeoutMs),
     );
     this.#timers.push(clock.setTimer(() => this.#wonder(), PATIENCE_MS));
-    onStop(() => this.#giveUp("interrupted", INTERRUPTED));
+    onStop(() => this.#giveUp("interrupted", EXIT_CODES.interrupted));
   }
 
   get hasEnded(): boolean {

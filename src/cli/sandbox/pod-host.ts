@@ -1,3 +1,4 @@
+import { wordedName } from "../../base/own-names.ts";
 import { READY_ANNOTATION } from "../../embedded/controllers/pod-runner.ts";
 import type { ObjectApi, WriteContext } from "../../embedded/object-api.ts";
 import type { Registry, ResourceDefinition } from "../../embedded/registry.ts";
@@ -7,7 +8,7 @@ import type { Endpoints } from "../../sandbox/named/named-program.ts";
 import type { PodVolume } from "./pod-volumes.ts";
 
 /** Where a pod answers DNS, on the pod. */
-const DNS_ANNOTATION = "embedded.keyturn.dev/dns";
+const DNS_ANNOTATION = wordedName("embedded", "dns");
 const KUBELET: WriteContext = { fieldManager: "kubelet" };
 
 /**

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
+import { wordedName } from "../../base/own-names.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
 import type { JsonObject } from "../json.ts";
 import { asObject, asObjects, asText } from "../kinds/json-fields.ts";
@@ -10,7 +11,7 @@ import type { Controller, ObservedEvent } from "./controller-loop.ts";
 import { isPodEnding, isPodOver, phaseOf } from "./pod-state.ts";
 
 /** Set to "false" on a Pod (or its template), this keeps it from getting ready: how tests make a rollout get stuck. */
-export const READY_ANNOTATION = "embedded.keyturn.dev/ready";
+export const READY_ANNOTATION = wordedName("embedded", "ready");
 
 const NODE = "embedded";
 const HOST_IP = "127.0.0.1";

@@ -1,20 +1,21 @@
 import { createHash } from "node:crypto";
+import { OWN_GROUP, ownName } from "../../base/own-names.ts";
 import type { KeyMetadata, MarkFilter, Marks } from "../contract.ts";
 import { ProviderError } from "../provider-error.ts";
-import { isLabelValue, OUR_PREFIX } from "./metadata.ts";
+import { isLabelValue } from "./metadata.ts";
 
 /** Labels can be selected by, and hold 63 characters; annotations hold what is longer. */
 const LABELS = {
-  clusterId: `${OUR_PREFIX}cluster`,
-  ownerUid: `${OUR_PREFIX}owner-uid`,
-  sequence: `${OUR_PREFIX}sequence`,
+  clusterId: ownName("cluster"),
+  ownerUid: ownName("owner-uid"),
+  sequence: ownName("sequence"),
 } as const;
 /** A digest of kind, namespace and name, so that an owner's keys can be selected whatever its UID. */
-const OWNER_LABEL = `${OUR_PREFIX}owner`;
+const OWNER_LABEL = ownName("owner");
 const ANNOTATIONS = {
-  ownerKind: `${OUR_PREFIX}kind`,
-  ownerNamespace: `${OUR_PREFIX}namespace`,
-  ownerName: `${OUR_PREFIX}name`,
+  ownerKind: ownName("kind"),
+  ownerNamespace: ownName("namespace"),
+  ownerName: ownName("name"),
 } as const;
 
 const DIGEST_CHARS = 40;
@@ -60,7 +61,7 @@ export function decodeMarks({ labels, annotations }: KeyMetadata): Marks | undef
 
 /** Whether there is anything of ours on it, whole or not. */
 export const isTouched = ({ labels, annotations }: KeyMetadata): boolean =>
-  [...Object.keys(labels), ...Object.keys(annotations)].some((key) => key.startsWith(OUR_PREFIX));
+  [...Object.keys(labels), ...Object.keys(annotations)].some((key) => key.startsWith(`${OWN_GROUP}/`));
 
 interface MetadataChange {
   readonly labels: Readonly<Record<string, string | null>>;

@@ -1,9 +1,10 @@
+import { OWN_GROUP } from "../../base/own-names.ts";
 import type { KeyMetadata } from "../contract.ts";
 import { ProviderError } from "../provider-error.ts";
 import { isRecord } from "../rest/wire.ts";
 
 /** What is ours among the metadata of a key. */
-export const OUR_PREFIX = "keyturn.dev/";
+const OUR_PREFIX = `${OWN_GROUP}/`;
 
 const NAME = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 const DNS_PREFIX = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/i;

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../base/duration.ts";
+import { ownName } from "../../base/own-names.ts";
 import type { AppliedSource, Rollout } from "../../restart/model.ts";
 import { ABSENT } from "../../restart/model.ts";
 import { compareDigests } from "../../restart/source-digests.ts";
@@ -81,7 +82,7 @@ export function whyNotNow(follower: KeyFollower): string | undefined {
   return rollout.isStuck ? "a rollout of before is not over" : undefined;
 }
 
-const STOPPED = "its restarts are stopped by the annotation keyturn.dev/restart-stopped";
+const STOPPED = `its restarts are stopped by the annotation ${ownName("restart-stopped")}`;
 const PAUSED = "is paused";
 const LEAVES_PODS = "its pods run on until somebody deletes them";
 

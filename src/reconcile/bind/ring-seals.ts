@@ -1,3 +1,4 @@
+import { ownName } from "../../base/own-names.ts";
 import type { KeyRing, RingKey } from "../../bind/key-ring.ts";
 import type { ObjectMeta } from "../../kube/objects.ts";
 import { isRecord } from "../../kube/record.ts";
@@ -6,7 +7,7 @@ import type { SecretAddress } from "../../publish/secret-publisher.ts";
 import { secretText } from "../../rndc/key.ts";
 
 /** On the Secret of a ring: by the id of each key that we have put there, what nobody else can make. */
-export const RING_SEALS = "keyturn.dev/ring-seals";
+export const RING_SEALS = ownName("ring-seals");
 
 /**
  * By which keys of a ring are told from those that somebody has written into its Secret. Marks can be copied and a status

@@ -1,4 +1,5 @@
 import { rndcKey } from "../../api/keyturn/rndc-key.ts";
+import { wordedName } from "../../base/own-names.ts";
 import { DEFAULT_OVERLAP_MS } from "../../bind/rndc-key-config.ts";
 import type { Policy, State } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
@@ -10,7 +11,7 @@ import { rotationWindows } from "../managed/rotation-windows.ts";
 import { stateFields } from "../managed/status-fields.ts";
 import { readRndcKeySpec } from "./rndc-key-spec.ts";
 
-const RNDC_KEY_FORCE = "rndckey.keyturn.dev/force-rotation";
+const RNDC_KEY_FORCE = wordedName("rndckey", "force-rotation");
 const ROTATION = "spec.rotation";
 
 const fields = stateFields(

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { CREATED_AT } from "../../api/bind/names.ts";
 import { InvalidValue } from "../../base/errors.ts";
 import { parseInstant } from "../../base/instant.ts";
+import { ownName } from "../../base/own-names.ts";
 import { Redacted } from "../../base/redacted.ts";
 import {
   acceptKey,
@@ -29,7 +30,7 @@ import { ask, type ChildCall } from "../parents/child-problem.ts";
 import { RING_SEALS, type RingSealing, sealsText, withStrangers } from "./ring-seals.ts";
 
 /** By which rings are found, and watched. */
-export const RING_LABEL = "keyturn.dev/key-ring";
+export const RING_LABEL = ownName("key-ring");
 
 export interface KubeRingStoreOptions {
   readonly kube: Kube;

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
+import { ownName } from "../../base/own-names.ts";
 import { NotFound } from "../../kube/errors.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
@@ -10,9 +11,9 @@ import type { ManagedKind } from "./managed-kind.ts";
 import type { SweepResult } from "./sweep.ts";
 
 /** On a ProviderConfig and its Secret while resources need them to get rid of their keys. */
-export const IN_USE = "keyturn.dev/in-use";
+export const IN_USE = ownName("in-use");
 /** On the Secret, so that it can be watched. Its value names the kind of configuration. */
-export const CREDENTIALS_LABEL = "keyturn.dev/credentials-of";
+export const CREDENTIALS_LABEL = ownName("credentials-of");
 
 /** What the watches know of configurations; it may be behind. */
 export interface ConfigIndex {

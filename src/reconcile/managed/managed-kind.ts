@@ -1,3 +1,4 @@
+import { ownName } from "../../base/own-names.ts";
 import type { Permissions, Policy, State } from "../../engine/model.ts";
 import type { MaintenanceWindow } from "../../engine/windows.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
@@ -60,10 +61,10 @@ export const layoutName = ({ kind, ...rest }: LayoutSpec): string =>
 export const ANNOTATIONS = {
   externalName: "crossplane.io/external-name",
   paused: "crossplane.io/paused",
-  compromised: "keyturn.dev/compromised",
-  freeze: "keyturn.dev/freeze",
-  revoke: "keyturn.dev/revoke",
-  maxHold: "keyturn.dev/max-hold",
+  compromised: ownName("compromised"),
+  freeze: ownName("freeze"),
+  revoke: ownName("revoke"),
+  maxHold: ownName("max-hold"),
 } as const;
 
-export const FINALIZER = "keyturn.dev/keys";
+export const FINALIZER = ownName("keys");

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { ownName } from "../../base/own-names.ts";
 import { sortedJson } from "../../base/sorted-json.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import { isRecord } from "../../kube/record.ts";
@@ -8,7 +9,7 @@ import { isRecord } from "../../kube/record.ts";
  * digest of all that was applied tells of fields that are wanted no more. Must not: digest a Secret, since others read
  * annotations.
  */
-export const APPLIED = "keyturn.dev/applied";
+export const APPLIED = ownName("applied");
 
 /** The object as it is written: with a digest of itself. */
 export function withDigest(wanted: KubeObject): KubeObject {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { ownName } from "../../base/own-names.ts";
 import type { ObjectMeta } from "../../kube/objects.ts";
 import type { MarkFilter, Marks } from "../../providers/contract.ts";
 
@@ -6,14 +7,14 @@ import type { MarkFilter, Marks } from "../../providers/contract.ts";
  * Whose a child is, on the child itself: what it is searched by as labels, what may be longer than those as annotations.
  * An owner reference does not do for that: a restored parent has another UID than the one that it names. Pure.
  */
-const CLUSTER = "keyturn.dev/cluster";
-const PARENT_UID = "keyturn.dev/parent-uid";
+const CLUSTER = ownName("cluster");
+const PARENT_UID = ownName("parent-uid");
 /** A digest of kind, namespace and name, by which the children of a parent are found whatever its UID. */
-const PARENT = "keyturn.dev/parent";
-const SEQUENCE = "keyturn.dev/sequence";
-const KIND = "keyturn.dev/parent-kind";
-const NAMESPACE = "keyturn.dev/parent-namespace";
-const NAME = "keyturn.dev/parent-name";
+const PARENT = ownName("parent");
+const SEQUENCE = ownName("sequence");
+const KIND = ownName("parent-kind");
+const NAMESPACE = ownName("parent-namespace");
+const NAME = ownName("parent-name");
 
 const DIGEST_LENGTH = 32;
 

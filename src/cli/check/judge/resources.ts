@@ -1,3 +1,4 @@
+import { ownName } from "../../../base/own-names.ts";
 import { counted, type Finding, few, hint, notLookedAt, problem, type Sight } from "../finding.ts";
 
 /** The resources of one kind that is rotated, as far as it matters here. */
@@ -54,7 +55,7 @@ function leftAlone(kind: string, resources: readonly KeptResource[]): readonly F
       problem(
         kind,
         `${few(leaving.map(({ name }) => name))}: deleted, and no operator is seen that would remove the keys outside and let go`,
-        "start the operator; the finalizer keyturn.dev/keys goes by itself once the keys are gone",
+        `start the operator; the finalizer ${ownName("keys")} goes by itself once the keys are gone`,
       ),
     ];
   }

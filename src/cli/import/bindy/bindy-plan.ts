@@ -1,6 +1,7 @@
 import { bind9Instance } from "../../../api/bind/bind9-instance.ts";
 import { BINDY_GROUP, CREATED_AT } from "../../../api/bind/names.ts";
 import { rndcKey as rndcKeyType } from "../../../api/keyturn/rndc-key.ts";
+import { ownName } from "../../../base/own-names.ts";
 import { fieldAt } from "../../../bind/fields.ts";
 import { apiVersionOf, type KubeObject, keyOf, type ResourceType } from "../../../kube/objects.ts";
 import { ownerReference } from "../../../kube/ownership.ts";
@@ -12,7 +13,7 @@ import type { Differences } from "../differences.ts";
 import { IMPORTING, NOTHING_TO_DO, type Plan, type Refusal, refusal, type Step, seenOf } from "../plan.ts";
 
 /** On the Deployment, for as long as the instance is being made anew: what it is to be. */
-export const NOTE = "keyturn.dev/import-note";
+export const NOTE = ownName("import-note");
 /** When Bindy made the key. */
 const BINDY_CREATED_AT = `${BINDY_GROUP}/rndc-created-at`;
 

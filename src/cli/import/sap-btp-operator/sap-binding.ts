@@ -2,6 +2,7 @@ import { serviceBinding } from "../../../api/btp/service-binding.ts";
 import { formatDuration, parseDuration } from "../../../base/duration.ts";
 import { InvalidValue } from "../../../base/errors.ts";
 import { parseInstant } from "../../../base/instant.ts";
+import { ownName } from "../../../base/own-names.ts";
 import type { RetiredKey } from "../../../engine/model.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../../../kube/objects.ts";
 import { recordOf, recordsIn } from "../../../kube/record.ts";
@@ -27,7 +28,7 @@ export const SAP_FINALIZER = `${SAP_GROUP}/sap-btp-finalizer`;
 const ROTATION_UNDER_WAY = "CredRotationInProgress";
 
 /** On ours: the UID of the object that it was made from, for good. */
-export const IMPORTED_FROM = "keyturn.dev/imported-from";
+export const IMPORTED_FROM = ownName("imported-from");
 
 /** A binding of SAP's operator, in the words that the plan needs. Pure. */
 interface SapBinding {

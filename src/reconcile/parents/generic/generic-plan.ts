@@ -1,3 +1,4 @@
+import { ownName } from "../../../base/own-names.ts";
 import type { KubeObject, ResourceType } from "../../../kube/objects.ts";
 import type { SecretAddress } from "../../../publish/secret-publisher.ts";
 import type { ChildPlan } from "../child-plan.ts";
@@ -6,7 +7,7 @@ import { holdsText } from "./render-template.ts";
 import { type RotatingSpec, renderChild } from "./rotating-spec.ts";
 
 /** Where a child has its Secret was decided when it was made: the spec may say something else by now. */
-const SECRET_ANNOTATION = "keyturn.dev/child-secret";
+const SECRET_ANNOTATION = ownName("child-secret");
 
 /** The plan of a RotatingResource: children of any kind, as its template has them. Pure but for what it is told of time. */
 export function genericPlan(spec: RotatingSpec, type: ResourceType, around: Surroundings): ChildPlan {

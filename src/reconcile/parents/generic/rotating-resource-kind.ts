@@ -1,4 +1,5 @@
 import { rotatingResource } from "../../../api/keyturn/rotating-resource.ts";
+import { wordedName } from "../../../base/own-names.ts";
 import type { KubeObject } from "../../../kube/objects.ts";
 import type { KindLimits } from "../../managed/crossplane-fields.ts";
 import type { DepartureSpec, ManagedKind, ManagedSpec } from "../../managed/managed-kind.ts";
@@ -9,7 +10,7 @@ import { stateFields } from "../../managed/status-fields.ts";
 import { CHILD_NAMES, withChildren } from "../child-status.ts";
 import { readRotatingSpec } from "./rotating-spec.ts";
 
-const FORCE_ANNOTATION = "rotatingresource.keyturn.dev/force-rotation";
+const FORCE_ANNOTATION = wordedName("rotatingresource", "force-rotation");
 const ROTATION = "spec.rotation";
 /** With its suffix a name then still fits into a label, where many controllers put it. */
 const MAX_BASE_LENGTH = 54;

@@ -1,10 +1,12 @@
-import { rndcKeyFields } from "../src/api/bind/rndc-key-fields.ts";
-import { conditions } from "../src/api/crossplane.ts";
-import type { CustomResource } from "../src/api/custom-resource.ts";
-import type { Rule } from "../src/api/duration-rules.ts";
-import { rotation, rotationOrInterval } from "../src/api/rotation.ts";
-import type { SchemaNode } from "../src/api/schema.ts";
-import { sortedJson } from "../src/base/sorted-json.ts";
+import { rndcKeyFields } from "../../src/api/bind/rndc-key-fields.ts";
+import { conditions } from "../../src/api/crossplane.ts";
+import type { CustomResource } from "../../src/api/custom-resource.ts";
+import type { Rule } from "../../src/api/duration-rules.ts";
+import { rotation, rotationOrInterval } from "../../src/api/rotation.ts";
+import type { SchemaNode } from "../../src/api/schema.ts";
+import { sortedJson } from "../../src/base/sorted-json.ts";
+import { anchorOf } from "./anchor.ts";
+import { cell } from "./table.ts";
 
 /**
  * The API reference as Markdown, made from the very schemas that the API server enforces, so that neither can say what the
@@ -83,7 +85,7 @@ export function apiReference(resources: readonly CustomResource[]): string {
 
 const INTRODUCTION = `# API reference
 
-Every field of every kind that Keyturn brings along, made from the schemas by \`npm run generate:api\`; a test compares this page with them. \`kubectl explain\` says the same on a cluster. A field that is not required may be left out. A duration is a Go duration with days and weeks (\`336h\`, \`14d\`, \`1h30m\`); an instant is RFC 3339.`;
+Every field of every kind that Keyturn brings along, made from the schemas by \`npm run generate:reference\`; a test compares this page with them. \`kubectl explain\` says the same on a cluster. A field that is not required may be left out. A duration is a Go duration with days and weeks (\`336h\`, \`14d\`, \`1h30m\`); an instant is RFC 3339.`;
 
 const INDEX_HEAD = `| kind | API version | short | scope | guide, with examples |
 | --- | --- | --- | --- | --- |`;
@@ -92,13 +94,6 @@ const titleOf = ({ kind, group }: CustomResource, isAlone: boolean): string => (
 /** There are two kinds of one name. */
 const TWICE = new Set(["ProviderConfig"]);
 const headingOf = (resource: CustomResource): string => titleOf(resource, !TWICE.has(resource.kind));
-
-/** As Markdown renderers make one from a heading. */
-export const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, "")
-    .replaceAll(" ", "-");
 
 function indexRow(resource: CustomResource): string {
   const { kind, group, version, shortNames = [], namespaced } = resource;
@@ -156,8 +151,6 @@ function row({ path, node, isRequired, link }: Field): string {
   const type = link ? `[${link.title}](#${anchorOf(link.title)})${node.type === "array" ? " list" : ""}` : typeOf(node);
   return `| \`${path}\` | ${type} | ${cell(words.join(" "))} |`;
 }
-
-const cell = (text: string): string => text.replaceAll("|", "\\|").replace(/\s+/g, " ").replaceAll("<", "&lt;");
 
 const isDuration = (node: SchemaNode): boolean =>
   messagesOf(node).some(({ message }) => message.startsWith(OF_DURATIONS));
