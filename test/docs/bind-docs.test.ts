@@ -222,7 +222,9 @@ const never: readonly (readonly [what: RegExp, why: string])[] = [
 ];
 
 test("nothing is advised that deletes what people have, and nothing claimed that only an assessor can say", () => {
-  for (const file of globSync(["docs/*.md", "docs/migration/*.md", "examples/*", "*.md"], { cwd: folder })) {
+  for (const file of globSync(["docs/*.md", "docs/{migration,tutorials,explanation}/*.md", "examples/*", "*.md"], {
+    cwd: folder,
+  })) {
     const text = read(file);
     for (const [what, why] of never) assert.doesNotMatch(text, what, `${file}: ${why}`);
   }
@@ -235,7 +237,7 @@ test("that rotation is off unless it is asked for is said where people look", ()
 });
 
 test("what stands on the pages as YAML is YAML", () => {
-  const pages = globSync(["docs/*.md", "docs/migration/*.md"], { cwd: folder });
+  const pages = globSync(["docs/*.md", "docs/{migration,tutorials}/*.md"], { cwd: folder });
   const blocks = pages.flatMap((file) => readPage(read(file)).blocks.map((block) => ({ file, ...block })));
   const yaml = blocks.filter(({ language }) => language === "yaml");
   assert.ok(yaml.length > 20, `only ${yaml.length} were found: has the search stopped working?`);

@@ -8,7 +8,10 @@ import { parseFlags } from "../../src/cli/parse-flags.ts";
 import { readPage } from "./markdown.ts";
 
 const folder = join(import.meta.dirname, "..", "..");
-const files = globSync(["README.md", "docs/*.md", "docs/migration/*.md", "examples/*.md"], { cwd: folder }).sort();
+const files = globSync(
+  ["README.md", "docs/*.md", "docs/{migration,tutorials,reference,explanation}/*.md", "examples/*.md"],
+  { cwd: folder },
+).sort();
 
 /** Commands to be typed: lines of blocks, and code within a sentence. What shows the usage in brackets is none. */
 function callsIn(file: string): readonly string[] {

@@ -1,4 +1,4 @@
-import { anchorOf } from "../../tools/reference/anchor.ts";
+import { anchorsOf } from "../../tools/reference/anchor.ts";
 
 /** What stands in a page of Markdown, as far as the tests about pages need it. Code is no text. */
 export interface Page {
@@ -24,7 +24,7 @@ export function readPage(source: string): Page {
   const headings = [...text.matchAll(/^#{1,6} +(.+?)\s*$/gm)].map(([, heading = ""]) => heading);
   const prose = text.replace(/`[^`\n]*`/g, "");
   const links = [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map(([, link = ""]) => link);
-  return { headings, anchors: anchorsOf(headings), links, blocks };
+  return { headings, anchors: new Set(anchorsOf(headings)), links, blocks };
 }
 
 function splitBlocks(source: string): { readonly text: string; readonly blocks: readonly Block[] } {
@@ -40,16 +40,4 @@ function splitBlocks(source: string): { readonly text: string; readonly blocks: 
     else text.push(line);
   }
   return { text: text.join("\n"), blocks };
-}
-
-function anchorsOf(headings: readonly string[]): ReadonlySet<string> {
-  const counts = new Map<string, number>();
-  return new Set(
-    headings.map((heading) => {
-      const anchor = anchorOf(heading.replaceAll("`", "").replace(/\[([^\]]+)\]\([^)]*\)/g, "$1"));
-      const count = counts.get(anchor) ?? 0;
-      counts.set(anchor, count + 1);
-      return count === 0 ? anchor : `${anchor}-${count}`;
-    }),
-  );
 }

@@ -57,7 +57,9 @@ function section(command: Command): readonly string[] {
   ];
 }
 
-const fenced = (language: string, lines: readonly string[]): string => ["```" + language, ...lines, "```"].join("\n");
+const FENCE = "```";
+const fenced = (language: string, lines: readonly string[]): string =>
+  [FENCE.concat(language), ...lines, FENCE].join("\n");
 
 function flagRow(spec: OptionSpec): readonly string[] {
   const name = spec.isOnByDefault ? `--no-${spec.name}` : `--${spec.name}`;
