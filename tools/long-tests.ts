@@ -18,6 +18,8 @@ export const longTests: readonly string[] = globSync(
     "test/korifi/{korifi,upgrade}.test.ts",
     "test/import/*.test.ts",
     "test/install/{check,uninstall,uninstall-crash}.test.ts",
+    "test/install/check.test.ts",
+    "test/docs/tutorials-run.test.ts",
   ],
   { cwd: root },
 ).sort();

@@ -7,7 +7,7 @@ import { RotationMetrics } from "../../src/report/rotation-metrics.ts";
 import { Metrics } from "../../src/runtime/metrics.ts";
 
 /** A metric as it is declared. */
-export interface DeclaredMetric {
+interface DeclaredMetric {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];
