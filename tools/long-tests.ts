@@ -18,7 +18,6 @@ export const longTests: readonly string[] = globSync(
     "test/korifi/{korifi,upgrade}.test.ts",
     "test/import/*.test.ts",
     "test/install/{check,uninstall,uninstall-crash}.test.ts",
-    "test/install/check.test.ts",
     "test/docs/tutorials-run.test.ts",
   ],
   { cwd: root },
