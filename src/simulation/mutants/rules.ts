@@ -192,5 +192,6 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   P34: "src/reconcile/managed/departure.test.ts",
   P38: "src/reconcile/managed/config-keeper.test.ts",
   P40: "src/base/instant.test.ts",
+  P53: "test/reconcile/after-consumers-limits.test.ts",
   P59: "test/reconcile/rndc-key.test.ts",
 };
