@@ -38,7 +38,8 @@ function controllersFile(order: readonly string[]): object {
     groups: Object.fromEntries(controllerGroups),
     controllers: Object.fromEntries(order.map((name) => [name, controllerEntry(name)])),
     shared: rulesEntry(sharedRules),
-    own: ownRules("keyturn"),
+    // What a release calls its Lease is up to the release.
+    own: ownRules("NAME"),
     uninstall: uninstallRights,
     egress: Object.entries(egress).map(([name, one]) => ({
       name,

@@ -120,6 +120,24 @@ describe("the chart", { concurrency: 2, skip, timeout: 120_000 }, () => {
 
   const changes = [
     {
+      reason: "a name of its own: the Lease that it takes is the one that it may renew",
+      sets: ["fullnameOverride=prod"],
+      check: (objects: readonly KubeObject[]) => {
+        const own = find(objects, "Role").find(({ metadata }) => metadata.name === "prod");
+        const rules = own?.rules as readonly {
+          readonly resources: readonly string[];
+          readonly resourceNames?: unknown;
+        }[];
+        const named = rules.filter(({ resources, resourceNames }) => resources.includes("leases") && resourceNames);
+        assert.deepEqual(
+          named.map(({ resourceNames }) => resourceNames),
+          [["prod"]],
+        );
+        assert.ok(JSON.stringify(find(objects, "Deployment")).includes('"--lease-name=prod"'));
+        assert.ok(!JSON.stringify(objects).includes('"NAME"'));
+      },
+    },
+    {
       reason: "no CRDs",
       sets: ["crds.enabled=false"],
       check: (objects: readonly KubeObject[]) => assert.equal(find(objects, "CustomResourceDefinition").length, 0),
