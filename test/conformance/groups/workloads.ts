@@ -261,12 +261,13 @@ export const workloads: BehaviourGroup = {
       const { resourceVersion } = await world.kube.list(pods, { namespace });
       const watching = world.watch(pods, { namespace, resourceVersion });
       await world.kube.patch(statefulSets, { namespace, name: "s" }, restart("2026-01-01T00:00:00Z"));
-      const added: string[] = [];
-      while (added.length < 2) {
+      // A controller that is behind may make one of the old revision once more, and delete it again.
+      const added = new Set<string>();
+      while (added.size < 2) {
         const event = await watching.next();
-        if (event?.type === "ADDED") added.push(event.object.metadata.name);
+        if (event?.type === "ADDED") added.add(event.object.metadata.name);
       }
-      assert.deepEqual(added, ["s-1", "s-0"]);
+      assert.deepEqual([...added], ["s-1", "s-0"]);
       const after = await updatedInOrder(world, namespace, "s");
       assert.notEqual(at(after, "status", "updateRevision"), at(before, "status", "updateRevision"));
     }),
