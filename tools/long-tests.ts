@@ -17,7 +17,7 @@ export const longTests: readonly string[] = globSync(
     "test/restart/restart.test.ts",
     "test/korifi/{korifi,upgrade}.test.ts",
     "test/import/*.test.ts",
-    "test/install/{check,uninstall,uninstall-crash}.test.ts",
+    "test/install/{check,uninstall,uninstall-crash,uninstall-scenarios}.test.ts",
     "test/docs/tutorials-run.test.ts",
   ],
   { cwd: root },
