@@ -112,10 +112,12 @@ export class RestartReconciler {
     if (this.#isOthers(workload, signal)) return SETTLED;
     const cached = states.cached(workload);
     const hasSlot = !needsSlot(workload) || slots.isFree(key);
-    const departed = cached && departures.known(workload, cached);
-    const expected =
-      cached && departed !== "unasked" ? this.#decide(workload, cached, { hasSlot, departed }) : undefined;
-    const isSuspect = expected?.kind === "settled" && leftPods.isSuspect(workload);
+    const found = cached && departures.known(workload, cached);
+    const departed = found === "unasked" ? undefined : found;
+    const expected = cached && this.#decide(workload, cached, { hasSlot, departed });
+    // Whoever waits asks when the time has come; nobody comes back to what is settled.
+    const isOpen = found === "unasked" || leftPods.isSuspect(workload);
+    const isSuspect = expected?.kind === "settled" && isOpen;
     if (!isSuspect && (expected?.kind === "settled" || expected?.kind === "wait"))
       return this.#rest(workload, expected, signal);
     return this.#actLive(workload, takenAt, signal);
