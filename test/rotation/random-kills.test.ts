@@ -4,7 +4,7 @@ import { target } from "./harness.ts";
 import { randomKills } from "./random-kills.ts";
 
 /** `npm run prove:kill` in small: the same code. */
-const [kills, each] = [12, 6];
+const [kills, each] = [8, 6];
 
 test(`kill -9 at random moments of rotations, ${kills} times, on the ${target.name} server: nothing is left behind or stands still`, {
   timeout: 400_000,
