@@ -2,7 +2,7 @@ import type { Driver } from "../driver.ts";
 import type { ActName } from "../person.ts";
 import { DAY_MS } from "../scene.ts";
 import type { Story } from "../stories.ts";
-import { due, made, pass, person, unlessItsClockJumped } from "../story-parts.ts";
+import { due, made, pass, person } from "../story-parts.ts";
 import { addConsumers, type Consumers } from "./consumers.ts";
 
 /** Longer than any schedule waits: whoever is waited for in vain keeps everything from coming to rest. */
@@ -23,12 +23,11 @@ const dueWith =
     pass(driver, 2 * DAY_MS);
   };
 
-const retired = ({ world }: Driver): number => world.truth().subjects.get("orders")?.state.retired.length ?? 0;
-
-/** Since when somebody is ill is told by the clock of whoever said so first: with another one, it is replaced early. */
-const isGone = unlessItsClockJumped((driver) =>
-  retired(driver) === 0 ? undefined : "a key is kept that nobody is waited for with",
-);
+/** A child that is disturbed may be ill for so long that its parent replaces it: what is retired then has its own time. */
+const isGone = ({ world }: Driver): string | undefined => {
+  const retired = world.truth().subjects.get("orders")?.state.retired ?? [];
+  return retired.every(({ cause }) => cause === "ill") ? undefined : "a key is kept that nobody is waited for with";
+};
 
 const IN: Consumers = { workload: "true" };
 const THROUGH: Consumers = { ...IN, isThrough: true };
