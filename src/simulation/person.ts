@@ -196,29 +196,23 @@ const pointBack: Act = (world, backup) => edit({ instanceId: world.instanceId })
 
 /** What somebody has broken so that it cannot work is put right. */
 const mend: Act = async (world) => {
-  const isNowhere = ({ spec }: KubeObject): boolean => JSON.stringify(spec).includes(`"${NOWHERE}"`);
-  const { children, family, instanceId } = world;
-  const put = async (type: ResourceType, name: string, spec: object): Promise<void> => {
-    await world.kube.patch(type, refOf(type, name), { type: "merge", body: { spec } });
-  };
-  for (const { metadata } of world.stored(world.kind.type).filter(isNowhere))
-    await put(world.kind.type, metadata.name, family.specOf({ instanceId }));
-  for (const { metadata } of children ? world.stored(children.type).filter(isNowhere) : [])
-    await put(children?.type ?? world.kind.type, metadata.name, children?.pointingTo(instanceId) ?? {});
-  await replaceInstance(world);
+  await pointFrom(world, NOWHERE, world.instanceId);
+  const { outside, instanceId } = world;
+  if (!outside.instances().includes(instanceId)) await pointFrom(world, instanceId, outside.putInstance({}));
   await CONSUMER_ACTS.movePods(world);
 };
 
-/** What is to live on, and is of an instance that is gone, is to be of another one. */
-async function replaceInstance(world: World): Promise<void> {
-  const { outside, instanceId } = world;
-  const isBereft = ({ spec, metadata }: KubeObject): boolean =>
-    metadata.deletionTimestamp === undefined && JSON.stringify(spec).includes(`"${instanceId}"`);
-  const bereft = outside.instances().includes(instanceId) ? [] : world.stored(world.kind.type).filter(isBereft);
-  for (const { metadata } of bereft) {
-    const body = { spec: world.family.specOf({ instanceId: outside.putInstance({}) }) };
-    await world.kube.patch(world.kind.type, refOf(world.kind.type, metadata.name), { type: "merge", body });
-  }
+/** What is to live on, and is of one instance, is to be of another one; children that are kept included. */
+async function pointFrom(world: World, former: string, instanceId: string): Promise<void> {
+  const { children, family, kind } = world;
+  const isMeant = ({ spec, metadata }: KubeObject): boolean =>
+    metadata.deletionTimestamp === undefined && JSON.stringify(spec).includes(`"${former}"`);
+  const put = async (type: ResourceType, spec: object): Promise<void> => {
+    for (const { metadata } of world.stored(type).filter(isMeant))
+      await world.kube.patch(type, refOf(type, metadata.name), { type: "merge", body: { spec } });
+  };
+  await put(kind.type, family.specOf({ instanceId }));
+  if (children) await put(children.type, children.pointingTo(instanceId));
 }
 
 /** Everything a person, a script or a backup tool may do to what the operator works on. */

@@ -319,6 +319,21 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
     },
   ],
   [
+    "whoever mends a resource whose instance is gone mends the child it had given up too",
+    {
+      family: "rotating",
+      story: "instanceGone",
+      climate: "asynchronous",
+      seed: 839991212,
+      disturbances: [
+        { at: 1, what: { kind: "person", name: "changeName" } },
+        { at: 16, what: { kind: "person", name: "reapply" } },
+        { at: 18, what: { kind: "fault", fault: "empty" } },
+        { at: 31, what: { kind: "jump", byMs: day } },
+      ],
+    },
+  ],
+  [
     "an active key that was set free before its resource was restored gets its marks again",
     {
       family: "btp",
