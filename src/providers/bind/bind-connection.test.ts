@@ -218,6 +218,30 @@ test("with one key at a time a key is ready once its users are prepared, and gon
   assert.equal((await at(two).connection.observe(two, signal))?.notice, "one is left alone");
 });
 
+test("with one key at a time a key that was ready waits again when restarts are stopped before it is published", async () => {
+  const stopped: readonly Objection[] = [{ server: "Deployment a/b", why: "is stopped", kind: "broken" }];
+  let unprepared: readonly Objection[] = [];
+  const users: KeyUsers = { notPrepared: async () => unprepared, moves: async () => ({ behind: [], remarks: [] }) };
+  const shared = { store: new MemoryRing(), random: seededRandom(4) };
+  const at = (inUse?: string, unpublished?: number) =>
+    staged({ mode: { kind: "restart", keyName: "fixed", users }, ...shared, inUse, unpublished });
+  const one = idOf(await at().add(1));
+  const two = idOf(await at(one, 2).add(2));
+  const stateOf = async (unpublished?: number, inUse: string | undefined = one): Promise<string | undefined> =>
+    (await at(inUse, unpublished).connection.observe(two, signal))?.state;
+  assert.equal(await stateOf(2), "ready");
+  unprepared = stopped;
+  assert.equal(await stateOf(2), "creating");
+  assert.equal(await stateOf(), "ready", "what is published stays so");
+  assert.equal(
+    (await at(undefined, 1).connection.observe(one, signal))?.state,
+    "ready",
+    "of the first nobody is worse off",
+  );
+  unprepared = [];
+  assert.equal(await stateOf(2), "ready");
+});
+
 test("a ring that is full takes no more", async () => {
   const stage = staged({ mode: { kind: "restart", keyName: "fixed" } });
   for (let sequence = 1; sequence <= 32; sequence++) await stage.add(sequence);

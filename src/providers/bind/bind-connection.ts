@@ -58,6 +58,8 @@ export interface BindConnectionOptions {
   readonly timeoutMs?: number;
   /** The key that is in use: whether every server that is there now accepts it is found out with every look at it. */
   readonly inUse?: string | undefined;
+  /** The sequence of the key that is to be published next, for as long as it is not. */
+  readonly unpublished?: number | undefined;
   /** When keys are to count as made, where somebody has said otherwise than the ring. */
   readonly dates?: ReadonlyMap<string, number>;
   readonly illnesses?: Illnesses;
@@ -223,10 +225,12 @@ class BindConnection implements Connection {
   async #lookAtNew(sight: Sight): Promise<OutsideKey | undefined> {
     const { key, signal } = sight;
     const objections = await this.#againstNew(sight);
-    if (objections.length === 0) {
-      const now = findKey(await this.#ring.take((ring) => acceptKey(ring, key.id), signal), key.id);
-      return now && this.#keyOf(now, now.phase === "accepted" ? "ready" : "deleting");
-    }
+    if (objections.length > 0) return this.#notYet(key, objections);
+    const now = findKey(await this.#ring.take((ring) => acceptKey(ring, key.id), signal), key.id);
+    return now && this.#keyOf(now, now.phase === "accepted" ? "ready" : "deleting");
+  }
+
+  #notYet(key: RingKey, objections: readonly Objection[]): OutsideKey {
     const what = this.#asksNobody ? "the key is not replaced yet" : `not every server accepts ${key.key.name}`;
     return { ...this.#keyOf(key, "creating"), ...this.#illness(what, objections, key.createdAt) };
   }
@@ -263,7 +267,7 @@ class BindConnection implements Connection {
     const { key } = sight;
     const { inUse, illnesses, clock } = this.#options;
     const seen = this.#keyOf(key, "ready");
-    if (key.id !== inUse) return seen;
+    if (key.id !== inUse) return this.#isUnpublished(key) ? this.#lookAtUnpublished(sight) : seen;
     if (this.#users) return { ...seen, ...this.#movesOf(key, await sight.moves(this.#users)) };
     if (this.#asksNobody) return seen;
     const objections = await this.#gate.notAccepting(await sight.servers(), acceptanceQuestion(sight));
@@ -275,6 +279,17 @@ class BindConnection implements Connection {
     const now = clock.now();
     const what = `not every server accepts ${key.key.name}`;
     return { ...seen, ...this.#illness(what, standing, illnesses?.since(key.id, now) ?? now) };
+  }
+
+  #isUnpublished({ marks }: RingKey): boolean {
+    const { inUse, unpublished } = this.#options;
+    return this.#users !== undefined && inUse !== undefined && marks?.sequence === unpublished;
+  }
+
+  /** Since it was found ready, restarts may have been stopped. */
+  async #lookAtUnpublished(sight: Sight): Promise<OutsideKey> {
+    const objections = await this.#againstNew(sight);
+    return objections.length > 0 ? this.#notYet(sight.key, objections) : this.#keyOf(sight.key, "ready");
   }
 
   /** Those who will not move by themselves are a complaint at once; that others are on their way is how things are. */

@@ -39,7 +39,6 @@ export interface RndcKeyPorts {
  */
 export function createRndcKeyController(settings: ControllerSettings, ports: RndcKeyPorts = {}): Controller {
   const kind = createRndcKeyKind(settings);
-  const troubles = new RndcKeyTroubles();
   // Who is concerned by a change is found in the caches, which exist once the context does.
   let caches: RndcKeyCaches | undefined;
   const resources = rndcKeyWatch(kind);
@@ -53,6 +52,7 @@ export function createRndcKeyController(settings: ControllerSettings, ports: Rnd
     // Servers that do not answer keep nobody waiting but the key that they are to accept.
     laneOf: (key) => key,
     createReconcile: (context) => {
+      const troubles = new RndcKeyTroubles(context.clock);
       caches = new RndcKeyCaches({
         resources: context.cacheOf(resources),
         published: context.cacheOf(published),
@@ -137,9 +137,5 @@ function assemble(parts: {
       return source.resolveDeparture(object);
     },
   });
-  return async (key, signal) => {
-    const outcome = await reconcile(key, signal);
-    if (outcome.kind === "settled" && outcome.isOver) troubles.over(key);
-    return troubles.sooner(key, outcome, clock.now());
-  };
+  return troubles.watched(reconcile);
 }

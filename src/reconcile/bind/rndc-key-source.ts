@@ -14,7 +14,7 @@ import { ProviderError } from "../../providers/provider-error.ts";
 import { connectionData } from "../../publish/connection-data.ts";
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import { encodeTexts } from "../../publish/secret-data.ts";
-import { isEdited, secretType } from "../../publish/secret-publisher.ts";
+import { isEdited, secretType, sequenceOf } from "../../publish/secret-publisher.ts";
 import type { KeyOfBefore } from "../../restart/pod-behind.ts";
 import type { FormerOutside } from "../managed/departure.ts";
 import type { ManagedKind } from "../managed/managed-kind.ts";
@@ -66,7 +66,9 @@ export class RndcKeySource {
     const initial = await this.#initialKey(spec, signal);
     const { createdAt, lack } = seenDress(spec, { metadata: published?.metadata, active, now: clock.now() });
     const dates = new Map(active && createdAt !== undefined ? [[active.id, createdAt]] : []);
-    const connection = this.#connect(object, spec, { state, inUse: active?.id, dates });
+    const next = state.pending?.sequence;
+    const unpublished = published && sequenceOf(published.metadata) === next ? undefined : next;
+    const connection = this.#connect(object, spec, { state, inUse: active?.id, unpublished, dates });
     return {
       connection,
       instanceId: keyOf(spec.ring),
@@ -91,11 +93,12 @@ export class RndcKeySource {
       /** Absent for one that is on its way out. */
       readonly state?: State;
       readonly inUse?: string | undefined;
+      readonly unpublished?: number | undefined;
       readonly dates?: ReadonlyMap<string, number>;
     },
   ): Connection {
     const { kind, kube, clock, random, clusterId, fingerprinter, troubles, foreign, send } = this.#options;
-    const { state, inUse, dates } = how;
+    const { state, inUse, unpublished, dates } = how;
     const owner = ownerOf(kind, object);
     const key = keyOf(object.metadata);
     return createBindConnection({
@@ -119,6 +122,7 @@ export class RndcKeySource {
       random,
       ...(send && { send }),
       inUse,
+      unpublished,
       isLeaving: state === undefined,
       ...(dates && { dates }),
       illnesses: { since: (id, now) => troubles.note(key, id, now), recovered: () => troubles.over(key) },

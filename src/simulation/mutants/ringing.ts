@@ -6,10 +6,12 @@ import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import type { Kube, ObjectList } from "../../kube/port.ts";
 import type { SendCommand } from "../../providers/bind/ports.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
-import { podType } from "../../restart/workload-kinds.ts";
+import { deploymentType, podType } from "../../restart/workload-kinds.ts";
 import { RndcRefused, RndcUnreachable } from "../../rndc/errors.ts";
 import type { Tampering } from "../assembly.ts";
+import { STOPPED } from "../restarts/shop.ts";
 import { KEY, PUBLISHED, publishedIn, RING_REF } from "../rings/objects.ts";
+import { DAY_MS } from "../scene.ts";
 import { actOf, kindOf, type Mutant } from "./mutant.ts";
 import { withoutVersions } from "./tampering.ts";
 
@@ -47,6 +49,31 @@ const writing = (change: (object: KubeObject) => KubeObject): Tampering => {
 
 const keeping = (change: (keys: KeyRing["keys"]) => KeyRing["keys"]): Tampering =>
   writing((object) => holding(object, { keys: change(ringIn(object).keys) }));
+
+const without = <T extends KubeObject>(object: T, annotation: string): T => {
+  const { [annotation]: _, ...annotations } = object.metadata.annotations ?? {};
+  return { ...object, metadata: { ...object.metadata, annotations } };
+};
+
+/** Restarts that are stopped count as if they went on, where the ring that was read last is such a one. */
+const restartable = (isMeant: (keys: KeyRing["keys"]) => boolean): Tampering => ({
+  kube: (kube) => {
+    let last: KeyRing["keys"] = [];
+    const moving = <T extends KubeObject>(object: T): T => (isMeant(last) ? without(object, STOPPED) : object);
+    return {
+      ...kube,
+      get: async <T extends KubeObject>(...[type, ref, options]: Get): Promise<T> => {
+        const object = await kube.get<T>(type, ref, options);
+        if (isRing(type, ref.name)) last = ringIn(object).keys;
+        return object;
+      },
+      list: async <T extends KubeObject>(...[type, options]: Parameters<Kube["list"]>): Promise<ObjectList<T>> => {
+        const list = await kube.list<T>(type, options);
+        return type.kind === deploymentType.kind ? { ...list, items: list.items.map(moving) } : list;
+      },
+    };
+  },
+});
 
 /** The published Secret says something else to whoever has just read the ring, or to everybody. */
 const publishing = (change: (secret: KubeObject) => KubeObject, isForAll = false): Tampering => ({
@@ -218,9 +245,24 @@ export const RINGING: readonly Mutant[] = (
     {
       rule: "ringPrepared",
       name: "a key is ready before those who use it can be restarted",
-      tampering: keeping((keys) => keys.map((key) => (key.phase === "adding" ? { ...key, phase: "accepted" } : key))),
+      tampering: restartable(() => true),
       family: "rings-restarted",
       stories: ["stopped"],
+    },
+    {
+      rule: "ringStillPrepared",
+      name: "a key that was ready is published whatever has happened since",
+      tampering: restartable((keys) => keys.every(({ phase }) => phase === "accepted")),
+      family: "rings-restarted",
+      stories: ["changeKeyName"],
+      schedule: {
+        seed: 845_543_939,
+        disturbances: [
+          { at: 51, what: { kind: "jump", byMs: -DAY_MS } },
+          { at: 70, what: { kind: "person", name: "stopRestarts" } },
+          { at: 88, what: { kind: "fault", fault: "crashAfter" } },
+        ],
+      },
     },
     {
       rule: "ringMoved",

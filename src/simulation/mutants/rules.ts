@@ -153,6 +153,7 @@ export const RULES = {
   ringShown: rule("P56", "A key that is to go stands in the ring, and not in what named includes."),
   ringFirst: rule("P57", "The first key of a ring is ready at once."),
   ringPrepared: rule("P57", "Where pods are restarted for a key, it is ready once all who use it can be."),
+  ringStillPrepared: rule("P57", "What was ready is asked about again for as long as it is not published."),
   ringMoved: rule("P57", "Where pods are restarted for a key, the one before it is gone once all have been."),
   ringRecovered: rule("P58", "The published key comes back into a ring that has lost it."),
   ringDead: rule("P58", "A Secret from a backup brings no key back that has gone."),
