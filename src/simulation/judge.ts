@@ -262,7 +262,7 @@ export class Judge {
     const { owner, keyId, isExcused } = written;
     const last = this.#books.lastPublished.get(owner);
     if (last !== undefined && last !== keyId) {
-      if (!isExcused) this.#notOlder(now, last, keyId);
+      if (!isExcused && !this.#isForgotten(now.subjects.get(owner), last)) this.#notOlder(now, last, keyId);
       this.#books.replacedAt.set(last, this.#court.clock.now());
     }
     this.#books.replacedAt.delete(keyId);
@@ -288,6 +288,12 @@ export class Judge {
     if (!this.#books.activated.has(last)) return;
     if (!old?.credentialsWork || !fresh || fresh.sequence >= old.sequence) return;
     this.accuse(`S1 an older key was published again: ${keyId} over ${last}`);
+  }
+
+  /** A person took away its Secret and its name before the status had it: nothing tells of it any more. */
+  #isForgotten(subject: Subject | undefined, last: string): boolean {
+    const isNamed = subject?.state.externalName === last || subject?.state.active?.id === last;
+    return !isNamed && !this.#books.publications.has(last);
   }
 
   #afterResourceWrite(before: Truth, name: string): void {

@@ -1,9 +1,10 @@
 import type { Driver } from "./driver.ts";
 import type { Family } from "./families/family.ts";
-import { DAY_MS, DRIFT_CHECK_MS, NEIGHBOUR, RESOURCE } from "./scene.ts";
+import { DAY_MS, DRIFT_CHECK_MS, NEIGHBOUR } from "./scene.ts";
 import {
   atLeast,
   coveted,
+  covetedLeftAlone,
   due,
   exactly,
   forcedOften,
@@ -245,8 +246,12 @@ const ENDS: readonly Story[] = [
     name: "instanceGone",
     given: rotated,
     when: async (driver) => {
-      for (const { id } of driver.world.outside.liveKeys()) driver.world.tell((judge) => judge.personActed(id));
-      driver.world.outside.removeInstance(driver.world.instanceId);
+      const { outside, children, instanceId } = driver.world;
+      // With its keys, and with them every child that has one: whoever looks at a child alone cannot tell.
+      const taken = children ? driver.world.stored(children.type).map(({ metadata }) => metadata.uid) : [];
+      for (const id of [...outside.liveKeys().map((key) => key.id), ...taken])
+        driver.world.tell((judge) => judge.personActed(id));
+      outside.removeInstance(instanceId);
       await driver.person("deleteResource");
     },
     expects: goneLeaving(0),
@@ -261,10 +266,7 @@ const COMPANY: readonly Story[] = [
     name: "covet",
     families: DIRECT,
     given: coveted,
-    expects: ({ world }) =>
-      world.outside.liveKeys().some(({ holder }) => holder === RESOURCE)
-        ? "a key of somebody else was taken over"
-        : undefined,
+    expects: covetedLeftAlone,
   },
 ];
 

@@ -2,7 +2,7 @@ import { apiVersionOf, type KubeObject } from "../kube/objects.ts";
 import { keyName } from "../reconcile/managed/key-name.ts";
 import { markMetadata } from "../reconcile/parents/child-marks.ts";
 import type { Driver } from "./driver.ts";
-import type { Children, Wish } from "./families/family.ts";
+import type { Children, LiveKey, Wish } from "./families/family.ts";
 import type { ActName } from "./person.ts";
 import { refOf } from "./places.ts";
 import { BASE_NAME, CLUSTER_ID, DAY_MS, EXTERNAL_NAME, NEIGHBOUR, RESOURCE } from "./scene.ts";
@@ -68,6 +68,13 @@ export const coveted: Step = async (driver) => {
   const id = subject(driver, NEIGHBOUR)?.state.active?.id;
   if (id === undefined) throw new Error("there is no key to be asked for");
   await world.createResource({}, { annotations: { [EXTERNAL_NAME]: id } });
+};
+
+/** What was there before is not its own; it makes one once the other is gone for good. */
+export const covetedLeftAlone = (driver: Driver): string | undefined => {
+  const since = Date.parse(subject(driver)?.object.metadata.creationTimestamp ?? "");
+  const isTaken = ({ holder, createdAt }: LiveKey): boolean => holder === RESOURCE && createdAt < since;
+  return driver.world.outside.liveKeys().some(isTaken) ? "a key of somebody else was taken over" : undefined;
 };
 
 const STRAY = "stray";

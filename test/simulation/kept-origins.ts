@@ -334,6 +334,75 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
     },
   ],
   [
+    "whoever looks at a child alone cannot tell that its instance is gone",
+    {
+      family: "rotating",
+      story: "instanceGone",
+      climate: "asynchronous",
+      seed: 845534954,
+      disturbances: [
+        { at: 0, what: { kind: "person", name: "disownChild" } },
+        { at: 2, what: { kind: "person", name: "recreate" } },
+      ],
+    },
+  ],
+  [
+    "nothing tells of a key whose Secret and name were taken away before it was committed",
+    {
+      family: "btp",
+      story: "nameTaken",
+      climate: "lagging",
+      seed: 845547228,
+      disturbances: [
+        { at: 21, what: { kind: "person", name: "tamperExternalName" } },
+        { at: 24, what: { kind: "person", name: "stopRotation" } },
+        { at: 30, what: { kind: "person", name: "moveSecret" } },
+      ],
+    },
+  ],
+  [
+    "who asked for somebody else's key makes one once that is gone",
+    {
+      family: "btp",
+      story: "covet",
+      climate: "calm",
+      seed: 845580904,
+      disturbances: [
+        { at: 4, what: { kind: "pause", ms: 3 * day } },
+        { at: 5, what: { kind: "zombie", pauseMs: 15 * day } },
+      ],
+    },
+  ],
+  [
+    "a key that was ready waits again when restarts are stopped before it is published",
+    {
+      family: "rings-restarted",
+      story: "changeKeyName",
+      climate: "calm",
+      seed: 845543939,
+      disturbances: [
+        { at: 51, what: { kind: "jump", byMs: -day } },
+        { at: 63, what: { kind: "fault", fault: "timeout" } },
+        { at: 70, what: { kind: "person", name: "stopRestarts" } },
+        { at: 88, what: { kind: "fault", fault: "crashAfter" } },
+      ],
+    },
+  ],
+  [
+    "a trouble that is looked at no more wakes nobody up",
+    {
+      family: "rings",
+      story: "silentWhenGone",
+      climate: "late",
+      seed: 845557005,
+      disturbances: [
+        { at: 5, what: { kind: "jump", byMs: day } },
+        { at: 7, what: { kind: "person", name: "shutOut" } },
+        { at: 11, what: { kind: "person", name: "wipeStatus" } },
+      ],
+    },
+  ],
+  [
     "an active key that was set free before its resource was restored gets its marks again",
     {
       family: "btp",
