@@ -246,7 +246,7 @@ test("so does a StatefulSet whose pods somebody has to delete", async (context) 
   assert.match(await world.problem(), /^False KeyNotReady: .*web \(its pods run on until somebody deletes them/);
 });
 
-test("a restart that others have used up since is had all the same", async (context) => {
+test("a restart that others have used up since is waited for, and then had", async (context) => {
   const world = await begun(context);
   await world.create();
   await world.pass(5_000);
@@ -262,6 +262,12 @@ test("a restart that others have used up since is had all the same", async (cont
   await world.spendRestart("web");
   world.begunAnew();
   await world.pass(2 * MINUTE_MS);
+  assert.ok(isSame(await world.publishedKey(), before));
+  assert.match(
+    await world.problem(),
+    /^False KeyNotReady: .*web \(it was restarted as often as it may be within an hour/,
+  );
+  await world.pass(60 * MINUTE_MS, 20_000);
   assert.ok(!isSame(await world.publishedKey(), before));
   await world.assertMoved();
   assert.equal((await world.workload("web")).metadata.annotations?.["keyturn.dev/restart-stopped"], undefined);
