@@ -7,6 +7,7 @@ import { getHeapStatistics } from "node:v8";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { Input, Output, World } from "./cli/command.ts";
+import { GatheredOutput } from "./cli/gathered-output.ts";
 import { run } from "./cli/run.ts";
 import type { Heap } from "./runtime/idle-heap.ts";
 
@@ -21,6 +22,9 @@ const output = (stream: NodeJS.WriteStream): Output => ({
     return stream.isTTY ? stream.columns : undefined;
   },
 });
+
+const stderr = new GatheredOutput(output(process.stderr), systemClock);
+process.on("exit", () => stderr.flush());
 
 /** Touched only when something is read: to open it is to wait for it. */
 const stdin: Input = {
@@ -68,7 +72,7 @@ const world: World = {
   heap,
   stdin,
   stdout: output(process.stdout),
-  stderr: output(process.stderr),
+  stderr,
   onStop: (callback) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => callback(signal));
   },

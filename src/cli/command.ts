@@ -91,6 +91,8 @@ export interface Input {
 
 export interface Output {
   write(text: string): void;
+  /** What need not be there at once, and may go out with what comes a moment later. */
+  writeSoon?(text: string): void;
   readonly isTerminal: boolean;
   /** How many characters fit into a line, where that is known. */
   readonly columns?: number | undefined;

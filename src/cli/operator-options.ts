@@ -217,10 +217,15 @@ export async function createControllers(choice: ControllerChoice, parts: Control
 }
 
 export function readLogger(flags: Flags, world: World, format: "json" | "text"): Logger {
+  const { clock, stderr } = world;
   return createLogWriter({
-    clock: world.clock,
+    clock,
     level: readChoice(flags, "log-level", ["debug", "info", "warn", "error"]),
     format,
-    write: (line) => world.stderr.write(line),
+    write: (line, level) => {
+      const isUrgent = level === "warn" || level === "error";
+      if (isUrgent || !stderr.writeSoon) stderr.write(line);
+      else stderr.writeSoon(line);
+    },
   });
 }

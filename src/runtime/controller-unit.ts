@@ -26,7 +26,7 @@ export interface ControllerUnitOptions {
   readonly observers: { readonly queue: QueueObserver; readonly workers: WorkerObserver };
 }
 
-/** So many lanes may be full at a time, before those in the others have to wait. */
+/** So many lanes may be full at a time, before those in the others have to wait; where a controller says nothing else. */
 const FULL_LANES = 8;
 
 interface Watched {
@@ -53,7 +53,7 @@ export class ControllerUnit {
     this.#options = options;
     const logger = options.logger.with({ controller: controller.name });
     this.#logger = logger;
-    const { laneOf, laneWidth = options.workers } = controller;
+    const { laneOf, laneWidth = options.workers, fullLanes = FULL_LANES } = controller;
     const width = Math.min(laneWidth, options.workers);
     const lanes = laneOf && { laneOf, laneWidth: width };
     this.#queue = new WorkQueue({ clock, random, observer: observers.queue, ...lanes });
@@ -80,7 +80,7 @@ export class ControllerUnit {
       clock,
       logger,
       observer: observers.workers,
-      count: options.workers * (lanes ? FULL_LANES : 1),
+      count: lanes ? width * fullLanes : options.workers,
       // A kind that came into being is read whole before anything is decided on it.
       mayWork: () => options.mayWork() && this.isReady(),
     });

@@ -16,7 +16,7 @@ export interface IdleHeapOptions {
 
 const LOOK_MS = 1000;
 /** Less than this is not worth a pause. */
-const WORTHWHILE_BYTES = 8 * 1024 * 1024;
+const WORTHWHILE_BYTES = 4 * 1024 * 1024;
 /** A pause may take some tenths of a second, while there is nothing to do; at most so often, nobody notices. */
 const LEAST_INTERVAL_MS = 15_000;
 

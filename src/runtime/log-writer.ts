@@ -9,7 +9,7 @@ import { redactFields, redactText } from "./redaction.ts";
 export interface LogWriterOptions {
   readonly clock: Clock;
   /** Receives one line, with its line feed. */
-  readonly write: (line: string) => void;
+  readonly write: (line: string, level: LogLevel) => void;
   readonly level?: LogLevel;
   readonly format?: LogFormat;
 }
@@ -49,10 +49,10 @@ interface Line {
 /** A line that cannot be rendered is still announced; a sink that fails has nobody left to be told. */
 function writeLine(line: Line, options: LogWriterOptions): void {
   try {
-    options.write(`${renderLine(line, options)}\n`);
+    options.write(`${renderLine(line, options)}\n`, line.level);
   } catch {
     try {
-      options.write(`${JSON.stringify({ level: line.level, msg: "a log line could not be rendered" })}\n`);
+      options.write(`${JSON.stringify({ level: line.level, msg: "a log line could not be rendered" })}\n`, line.level);
     } catch {
       // Nothing is left to be done.
     }
