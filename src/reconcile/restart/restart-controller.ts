@@ -40,9 +40,9 @@ import { isRolling, type WorkloadReader, type WorkloadRecord } from "./workload-
  * So many workloads of one namespace are written at a time. An API server on a few cores is busy with as many, and more
  * would only make everybody else wait: a change elsewhere, and whoever is not us.
  */
-const LANE_WIDTH = 14;
+const LANE_WIDTH = 16;
 /** Nobody is waited for but the API server: more at a time would have each of them take longer. */
-const FULL_LANES = 3;
+const FULL_LANES = 2;
 
 /** What the watches ask while they are at work; there once the caches are. */
 interface Parts {

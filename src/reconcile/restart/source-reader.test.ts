@@ -161,3 +161,16 @@ test("nothing of a value is kept", async () => {
     assert.ok(!shown.includes(CANARY) && !shown.includes(Buffer.from(CANARY).toString("base64")));
   }
 });
+
+test("the latest of many are remembered, and one that was forgotten is read again as it was", async () => {
+  const server = new Server();
+  const reader = server.reader();
+  for (let index = 0; index <= 1024; index++) server.put(`s-${index}`, "5", "one");
+  const readAt = (index: number): ReturnType<SourceReader["read"]> =>
+    reader.read("shop", `secret/s-${index}`, reader.mark(), signal);
+  const first = await readAt(0);
+  for (let index = 1; index <= 1024; index++) await readAt(index);
+  assert.equal(reader.known("shop", "secret/s-0", "5"), undefined);
+  assert.ok(reader.known("shop", "secret/s-1", "5"));
+  assert.equal((await readAt(0))?.digests.all, first?.digests.all);
+});

@@ -43,8 +43,11 @@ const READS_AT_A_TIME = 8;
 const RECENT_MS = 1000;
 /** A change of a source that many use is one read; this many sources may change at once. */
 const MOST_RECENT = 64;
-/** So many more readings than there are sources in use are no reason to look for those that are over. */
-const FIRST_TIDYING = 4096;
+/**
+ * So many are remembered, the latest. What a workload uses as a whole stands in its state besides; who uses single keys of
+ * one that was forgotten has it read again when something happens to it.
+ */
+const MOST_READINGS = 1024;
 
 /**
  * Reads Secrets and ConfigMaps live and keeps digests of the last version of each, so that many workloads cost one read of
@@ -55,7 +58,6 @@ export class SourceReader {
   readonly #reads: SharedReads<Reading | undefined>;
   readonly #recent = new Map<string, Recent>();
   readonly #readings = new Map<string, Reading>();
-  #tidyAt = FIRST_TIDYING;
 
   constructor(options: SourceReaderOptions) {
     this.#options = options;
@@ -102,7 +104,7 @@ export class SourceReader {
     try {
       const object = await kube.get(type, { namespace, name }, { signal });
       const reading = this.#keep(namespace, source, object);
-      this.#noteRecent(`${namespace}/${source}`, { startedAt, begunAt, reading });
+      putLatest(this.#recent, `${namespace}/${source}`, { startedAt, begunAt, reading }, MOST_RECENT);
       return reading;
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
@@ -110,13 +112,6 @@ export class SourceReader {
       this.#recent.delete(`${namespace}/${source}`);
       return undefined;
     }
-  }
-
-  #noteRecent(key: string, recent: Recent): void {
-    this.#recent.delete(key);
-    this.#recent.set(key, recent);
-    const [oldest] = this.#recent.keys();
-    if (this.#recent.size > MOST_RECENT && oldest !== undefined) this.#recent.delete(oldest);
   }
 
   #keep(namespace: string, source: SourceId, object: KubeObject): Reading {
@@ -130,18 +125,15 @@ export class SourceReader {
       publishedAt: publishedAtOf(object, clock.now()),
       marks: sourceMarksOf(annotationsOf(annotations), { reloader }),
     };
-    this.#readings.set(`${namespace}/${source}`, reading);
-    if (this.#readings.size > this.#tidyAt) this.#tidy();
+    putLatest(this.#readings, `${namespace}/${source}`, reading, MOST_READINGS);
     return reading;
   }
+}
 
-  /** Namespaces come and go; what was read of them shall not stay for ever. */
-  #tidy(): void {
-    for (const key of this.#readings.keys()) {
-      const slash = key.indexOf("/");
-      const version = this.#options.versionOf(key.slice(0, slash), key.slice(slash + 1) as SourceId);
-      if (version === undefined) this.#readings.delete(key);
-    }
-    this.#tidyAt = Math.max(FIRST_TIDYING, this.#readings.size * 2);
-  }
+/** Namespaces come and go, and so do sources: the oldest go when there are more than `most`. */
+function putLatest<V>(map: Map<string, V>, key: string, value: V, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
 }
