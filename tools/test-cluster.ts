@@ -10,43 +10,48 @@ import { type ControlPlane, startControlPlane } from "../test/cluster/control-pl
 import { longTests } from "./long-tests.ts";
 
 /**
- * `npm run test:cluster`: builds a real control plane, starts it, runs against it the suites that need one, and takes
- * it down again, whatever happens. A suite is told where the cluster is by its environment.
+ * `npm run test:cluster`: builds a real control plane, starts two, runs the suites that need one on whichever is free, and
+ * takes them down again, whatever happens. A suite is told where its cluster is by its environment.
  */
 interface Suite {
   readonly name: string;
   readonly files: readonly string[];
   /** What is for both servers runs against the embedded one. */
   readonly isEmbedded?: true;
+  /** Its figures are of time: nothing else runs meanwhile. */
+  readonly isAlone?: true;
 }
 
 const root = path.join(import.meta.dirname, "..");
+/** So many control planes, each with suites of its own one after the other: stories mostly wait. */
+const LANES = 2;
 /** Each of them has a server of its own, and mostly waits. */
-const EMBEDDED_AT_A_TIME = 3;
+const EMBEDDED_AT_A_TIME = 2;
 /** Everything that a binding can go through. */
 const rotationStories = globSync("test/rotation/*.test.ts", { cwd: root }).sort();
 
+/** Those that take longest come first, so that no lane is left with one of them at the end. */
 const suites: readonly Suite[] = [
-  { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
-  { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
+  { name: "rotation", files: rotationStories },
+  // Told on the real server already, in minutes that are waited for.
+  { name: "long", files: longTests.filter((file) => file !== "test/install/uninstall.test.ts"), isEmbedded: true },
+  { name: "bind", files: globSync("test/bind-cluster/*.test.ts", { cwd: root }).sort() },
+  { name: "restart", files: ["test/restart/restart.test.ts"] },
   {
     name: "install",
     files: ["test/install/manifests.test.ts", "test/install/check.test.ts", "test/install/uninstall.test.ts"],
   },
-  { name: "chart", files: ["test/install/chart.test.ts", "test/install/uninstall-hook.test.ts"] },
   { name: "upgrade", files: ["test/install/upgrade.test.ts"] },
-  { name: "examples", files: ["test/examples/examples.test.ts"] },
-  { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },
-  { name: "rotation", files: rotationStories },
-  { name: "restart", files: ["test/restart/restart.test.ts"] },
-  { name: "bind", files: globSync("test/bind-cluster/*.test.ts", { cwd: root }).sort() },
+  { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "korifi", files: ["test/korifi/korifi.test.ts", "test/korifi/upgrade.test.ts"] },
   { name: "import", files: ["test/import/keys.test.ts", "test/import/bindy.test.ts", "test/import/korifi.test.ts"] },
   { name: "failover", files: ["test/failover/failover.test.ts"] },
-  { name: "soak", files: ["test/soak/soak.test.ts"] },
-  // Told on the real server already, in minutes that are waited for.
-  { name: "long", files: longTests.filter((file) => file !== "test/install/uninstall.test.ts"), isEmbedded: true },
+  { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
+  { name: "chart", files: ["test/install/chart.test.ts", "test/install/uninstall-hook.test.ts"] },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
+  { name: "examples", files: ["test/examples/examples.test.ts"] },
+  { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },
+  { name: "soak", files: ["test/soak/soak.test.ts"], isAlone: true },
 ];
 
 interface Counts {
@@ -59,7 +64,7 @@ const help = `Usage: npm run test:cluster -- [--only SUITE] [--filter PATTERN] [
 
 Builds Kubernetes (cached outside the checkout), starts it on loopback and runs the suites that need it.
 
-  --only SUITE      only this suite (${suites.map((suite) => suite.name).join(", ")}); may be given several times
+  --only SUITE      only this suite (${suites.map(({ name }) => name).join(", ")}); may be given several times
   --filter PATTERN  only tests whose name matches this pattern; may be given several times
   --keep            leave the control plane running afterwards, until Ctrl-C, and print its kubeconfig
 `;
@@ -92,51 +97,93 @@ async function main(args: Arguments): Promise<number> {
     return undefined;
   });
   if (tools === undefined || stopRequested.signal.aborted) return 130;
-  const startedAt = Date.now();
-  const cluster = await startControlPlane(tools);
+  const planes = new Planes(tools);
   let hasFailed = true;
   try {
-    console.log(`Kubernetes is ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s at ${cluster.server}`);
-    const counts = await runSuites(args, environmentFor(cluster, tools), stopRequested.signal);
+    const counts = await runSuites(args, planes, stopRequested.signal);
     const wasStopped = stopRequested.signal.aborted;
     hasFailed = counts.failed > 0 && !wasStopped;
-    if (args.keep) await keep(cluster, stopRequested.signal);
+    if (args.keep) await keep(await planes.of(0), stopRequested.signal);
     console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
     if (wasStopped) return 130;
     return hasFailed ? 1 : 0;
   } finally {
-    await cluster.stop({ keepLogs: hasFailed });
-    if (hasFailed) console.log(`The cluster's logs are in ${path.join(cluster.directory, "logs")}`);
+    await planes.stop({ keepLogs: hasFailed });
   }
 }
 
-async function buildTools(signal: AbortSignal): Promise<ClusterTools & { readonly helm: string }> {
+/** The control plane of each lane, started when a suite needs it. */
+class Planes {
+  readonly #tools: Tools;
+  readonly #planes = new Map<number, Promise<ControlPlane>>();
+
+  constructor(tools: Tools) {
+    this.#tools = tools;
+  }
+
+  of(lane: number): Promise<ControlPlane> {
+    const known = this.#planes.get(lane) ?? this.#start();
+    this.#planes.set(lane, known);
+    return known;
+  }
+
+  async environmentOf(lane: number): Promise<NodeJS.ProcessEnv> {
+    const { kubeconfig } = await this.of(lane);
+    return { ...this.environment(), KEYTURN_CONFORMANCE_KUBECONFIG: kubeconfig };
+  }
+
+  /** Without a cluster. */
+  environment(): NodeJS.ProcessEnv {
+    const { kubectl, helm } = this.#tools;
+    const { KEYTURN_CONFORMANCE_KUBECONFIG: _, ...inherited } = process.env;
+    const found = { KEYTURN_CONFORMANCE_KUBECTL: kubectl, KEYTURN_HELM: helm };
+    return { ...inherited, KEYTURN_TEST_CLUSTER: "yes", ...found };
+  }
+
+  async stop({ keepLogs }: { readonly keepLogs: boolean }): Promise<void> {
+    for (const starting of this.#planes.values()) {
+      const plane = await starting.catch(() => undefined);
+      await plane?.stop({ keepLogs });
+      if (plane && keepLogs) console.log(`The cluster's logs are in ${path.join(plane.directory, "logs")}`);
+    }
+  }
+
+  async #start(): Promise<ControlPlane> {
+    const startedAt = Date.now();
+    const plane = await startControlPlane(this.#tools);
+    console.log(`Kubernetes is ready after ${secondsSince(startedAt)} s at ${plane.server}`);
+    return plane;
+  }
+}
+
+const secondsSince = (startedAt: number): string => ((Date.now() - startedAt) / 1000).toFixed(1);
+
+type Tools = ClusterTools & { readonly helm: string };
+
+async function buildTools(signal: AbortSignal): Promise<Tools> {
   const report = (line: string): void => console.log(line);
   return { ...(await buildClusterTools(report, signal)), helm: await buildHelm(report, signal) };
 }
 
-function environmentFor(
-  cluster: ControlPlane,
-  tools: ClusterTools & { readonly helm: string },
-): Readonly<Record<string, string>> {
-  return {
-    KEYTURN_TEST_CLUSTER: "yes",
-    KEYTURN_CONFORMANCE_KUBECONFIG: cluster.kubeconfig,
-    KEYTURN_CONFORMANCE_KUBECTL: tools.kubectl,
-    KEYTURN_HELM: tools.helm,
-  };
-}
-
-async function runSuites(args: Arguments, environment: Readonly<Record<string, string>>, signal: AbortSignal) {
+async function runSuites(args: Arguments, planes: Planes, signal: AbortSignal): Promise<Counts> {
+  const wanted = suites.filter(({ name }) => args.only.length === 0 || args.only.includes(name));
   const total: Counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const suite of suites) {
-    if (signal.aborted) break;
-    if (args.only.length > 0 && !args.only.includes(suite.name)) continue;
-    const counts = await runSuite(suite, { environment, patterns: args.filter, signal });
-    total.passed += counts.passed;
-    total.failed += counts.failed;
-    total.skipped += counts.skipped;
-  }
+  const runOn = async (lane: number, waiting: Suite[]): Promise<void> => {
+    for (let suite = waiting.shift(); suite && !signal.aborted; suite = waiting.shift()) {
+      const environment = suite.isEmbedded ? planes.environment() : await planes.environmentOf(lane);
+      const counts = await runSuite(suite, { environment, patterns: args.filter, signal });
+      total.passed += counts.passed;
+      total.failed += counts.failed;
+      total.skipped += counts.skipped;
+    }
+  };
+  const together = wanted.filter(({ isAlone }) => !isAlone);
+  const lanes = Array.from({ length: Math.min(LANES, together.length) }, (_, lane) => runOn(lane, together));
+  await Promise.all(lanes);
+  await runOn(
+    0,
+    wanted.filter(({ isAlone }) => isAlone),
+  );
   if (total.passed + total.failed === 0) {
     console.log("No test ran: nothing matches.");
     total.failed++;
@@ -145,18 +192,22 @@ async function runSuites(args: Arguments, environment: Readonly<Record<string, s
 }
 
 interface RunOptions {
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: NodeJS.ProcessEnv;
   readonly patterns: readonly string[];
   readonly signal: AbortSignal;
 }
 
-/** Each file runs in a process of its own, so that a suite that hangs or crashes is only a failure. */
+/**
+ * Each file runs in a process of its own, so that a suite that hangs or crashes is only a failure. What a suite says is said
+ * as a whole when it is over: another one may run beside it.
+ */
 async function runSuite(suite: Suite, options: RunOptions): Promise<Counts> {
-  Object.assign(process.env, options.environment);
-  if (suite.isEmbedded) delete process.env.KEYTURN_CONFORMANCE_KUBECONFIG;
+  const startedAt = Date.now();
+  console.log(`${suite.name} begins`);
   const stream = run({
     files: suite.files.map((file) => path.join(root, file)),
     cwd: root,
+    env: options.environment,
     // One after the other: they share the cluster, and a controller of one would work on the objects of another.
     concurrency: suite.isEmbedded ? EMBEDDED_AT_A_TIME : 1,
     signal: options.signal,
@@ -174,9 +225,8 @@ async function runSuite(suite: Suite, options: RunOptions): Promise<Counts> {
   stream.on("test:summary", (summary) => {
     if (summary.file === undefined && !summary.success && counts.failed === 0) counts.failed++;
   });
-  const report = stream.compose(spec);
-  report.pipe(process.stdout, { end: false });
-  await once(report, "end");
+  const report = await Array.fromAsync(stream.compose(spec) as AsyncIterable<Buffer>);
+  process.stdout.write(Buffer.concat([Buffer.from(`── ${suite.name}: ${secondsSince(startedAt)} s\n`), ...report]));
   return counts;
 }
 
