@@ -240,6 +240,9 @@ test("with one key at a time a key that was ready waits again when restarts are 
   );
   unprepared = [];
   assert.equal(await stateOf(2), "ready");
+  unprepared = stopped;
+  await at(one).connection.mark(two, undefined, signal);
+  assert.equal(await stateOf(), "ready", "one without marks is nobody's next");
 });
 
 test("a ring that is full takes no more", async () => {

@@ -283,7 +283,8 @@ class BindConnection implements Connection {
 
   #isUnpublished({ marks }: RingKey): boolean {
     const { inUse, unpublished } = this.#options;
-    return this.#users !== undefined && inUse !== undefined && marks?.sequence === unpublished;
+    if (!this.#users || inUse === undefined || unpublished === undefined) return false;
+    return marks?.sequence === unpublished;
   }
 
   /** Since it was found ready, restarts may have been stopped. */
