@@ -19,7 +19,7 @@ export type Change =
   | { readonly kind: "commit"; readonly key: KnownKey; readonly replacedAt: number; readonly committedAt: number }
   /** By the id of each key that was asked about: who has not moved on from it, in words. */
   | { readonly kind: "hold"; readonly heldFor: ReadonlyMap<string, string | undefined> }
-  | Extract<Decision, { kind: "undo" | "retire" | "forget" | "rebase" | "redate" }>;
+  | Extract<Decision, { kind: "undo" | "retire" | "amend" | "forget" | "rebase" | "redate" }>;
 
 /**
  * The state after a change: the one place that knows what each write of the protocol means. Pure. The caller writes the
@@ -43,6 +43,8 @@ export function advance(state: State, change: Change): State {
       return undo(state, change);
     case "retire":
       return { ...state, retired: withRetired(state.retired, change.keys) };
+    case "amend":
+      return withEach(state, (key) => change.keys.find(({ id }) => id === key.id) ?? key);
     case "rebase":
       return rebase(state, change);
     case "redate":

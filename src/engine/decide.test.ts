@@ -594,3 +594,50 @@ test("a digest under another key is written anew at the next look, and never mak
   assert.equal(world.state.active?.madeFrom, "other.digest");
   assert.equal(world.state.sequence, 1);
 });
+
+/** A world in which the first key is retired, replaced a minute ago, and two days from its end. */
+function replacedAMinuteAgo(): EngineWorld {
+  const world = settledWorld();
+  world.now += 12 * DAY_MS;
+  world.settle();
+  world.now += 60_000;
+  return world;
+}
+
+/** The retired key is younger outside than the status says. */
+function renewed(world: EngineWorld, createdAt: number): EngineWorld {
+  const key = world.outside.get("id-1");
+  assert.ok(key);
+  world.outside.set("id-1", { ...key, createdAt });
+  return world;
+}
+
+test("a child that made another key while it was being replaced is kept for as long as that one lives", () => {
+  const world = replacedAMinuteAgo();
+  renewed(world, world.now - 61_000).driftCheckAt = world.now;
+  world.settle();
+  assert.deepEqual(keptUntil(world), [["id-1", "rotated", 14 * DAY_MS - 61_000]]);
+  assert.equal(world.state.retired[0]?.deletionAt, world.now + 14 * DAY_MS - 61_000, "and saved so");
+});
+
+test("it is noticed at the last moment too, before it would be deleted", () => {
+  const world = replacedAMinuteAgo();
+  renewed(world, world.now - 61_000);
+  world.now += 2 * DAY_MS;
+  world.settle();
+  assert.ok(world.outside.has("id-1"));
+});
+
+test("a key that a child made after it was replaced was given to nobody, and moves no date", () => {
+  const world = replacedAMinuteAgo();
+  renewed(world, world.now - 59_000).driftCheckAt = world.now;
+  world.settle();
+  assert.deepEqual(keptUntil(world), [["id-1", "rotated", 2 * DAY_MS - 60_000]]);
+});
+
+test("a retired key that is older outside than the status says keeps the date that was promised", () => {
+  const world = replacedAMinuteAgo();
+  renewed(world, world.now - 20 * DAY_MS).driftCheckAt = world.now;
+  world.settle();
+  assert.deepEqual(keptUntil(world), [["id-1", "rotated", 2 * DAY_MS - 60_000]]);
+});

@@ -183,6 +183,22 @@ const wrongDate: Check = ({ state, observation }) => {
   return { kind: "rebase", madeFrom: active.madeFrom, createdAt };
 };
 
+/**
+ * A child is as old as the key that it stands for, and may have replaced that by itself when it was retired already, and
+ * was published still: those who were given the new key have it for as long as it lives. One that it made after that was
+ * given to nobody, and no date that was promised comes earlier.
+ */
+const renewedMeanwhile: Check = ({ policy, state, observation }) => {
+  const keys = state.retired.flatMap((key) => {
+    const createdAt = observation.outside?.find(({ id }) => id === key.id)?.createdAt ?? key.createdAt;
+    const isYounger = createdAt > key.createdAt + DATE_TOLERANCE_MS;
+    if (!isYounger || isUnused(key) || createdAt > (key.replacedAt ?? 0)) return [];
+    const renewed = { ...key, createdAt, heldFor: undefined };
+    return [{ ...renewed, deletionAt: Math.max(key.deletionAt, deletionInstant(policy, renewed)) }];
+  });
+  return keys.length > 0 ? { kind: "amend", keys } : undefined;
+};
+
 /** From here on dates decide, or a new key would replace a working one: not while the clocks disagree. */
 const clockSkewed: Check = (situation) => (situation.surroundings.isSkewed ? untilClocksAgree(situation) : undefined);
 
@@ -325,6 +341,7 @@ const checks: readonly Check[] = [
   unknownKeys,
   activeKeyGone,
   wrongDate,
+  renewedMeanwhile,
   clockSkewed,
   compromised,
   specChanged,

@@ -249,6 +249,8 @@ export type Decision =
   | { readonly kind: "undo"; readonly retire: RetiredKey; readonly postponedUntil: number }
   | { readonly kind: "removeFailed"; readonly id: string }
   | { readonly kind: "retire"; readonly keys: readonly RetiredKey[] }
+  /** What the status says of these retired keys is put right. */
+  | { readonly kind: "amend"; readonly keys: readonly RetiredKey[] }
   | { readonly kind: "republish"; readonly id: string }
   /**
    * The Secret holds retired keys again, or no longer: when they were replaced is not known until it has been written, and

@@ -732,4 +732,8 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
       ],
     },
   ],
+  [
+    "a child that made another key while it was being replaced went before that key's time",
+    { family: "rotating-consumers", story: "behind", climate: "calm", seed: 854705537 },
+  ],
 ];

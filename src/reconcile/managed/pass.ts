@@ -139,6 +139,7 @@ async function perform(piece: Workpiece, decision: Step): Promise<void> {
     case "recordId":
     case "recordRequest":
     case "retire":
+    case "amend":
     case "rebase":
     case "redate":
       return piece.write(decision);

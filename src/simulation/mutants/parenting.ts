@@ -176,6 +176,26 @@ export const PARENTING: readonly Mutant[] = (
       stories: ["childLosesKey"],
     },
     {
+      rule: "childRenewed",
+      name: "a retired child is as old as it was when it was retired",
+      tampering: deciding((situation) => {
+        const { outside } = situation.observation;
+        const ageOf = ({ id, createdAt }: SeenKey): number | undefined =>
+          situation.state.retired.find((key) => key.id === id)?.createdAt ?? createdAt;
+        return seeing(situation, { outside: outside?.map((key) => ({ ...key, createdAt: ageOf(key) })) });
+      }),
+      family: "rotating-consumers",
+      stories: ["behind"],
+      schedule: {
+        seed: 854_705_537,
+        disturbances: [
+          { at: 0, what: { kind: "person", name: "rotateFaster" } },
+          { at: 2, what: { kind: "person", name: "loseChildKey" } },
+          { at: 3, what: { kind: "zombie", pauseMs: 15 * DAY_MS, returnsTo: "deleteSecret" } },
+        ],
+      },
+    },
+    {
       rule: "childSecret",
       name: "the Secret of a child goes before the child",
       tampering: onKube((kube) => ({

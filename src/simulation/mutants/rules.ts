@@ -105,6 +105,7 @@ export const RULES = {
   illReplaced: rule("P46", "A child that stays ill for longer is replaced."),
   illChanged: rule("P46", "A pending child that is ill is given up once another one would be made otherwise."),
   childAge: rule("P47", "A child is as old as the key that it stands for."),
+  childRenewed: rule("P47", "A key that a child has made while it was being replaced lives as long as any other."),
   childSecret: rule("P48", "The Secret of a child goes after the child."),
   childSecretOwned: rule("P48", "Where the Secret of a child has no owner, the child becomes that."),
   copyFirst: rule("P48", "A key of a child goes once its parent gives out what took its place."),
