@@ -8,7 +8,7 @@ import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Transport } from "../kube/transport.ts";
 import { secretType } from "../publish/secret-publisher.ts";
-import { type ClusterIdentity, establishIdentity } from "./cluster-identity.ts";
+import { type ClusterIdentity, establishIdentity, onceIdentified } from "./cluster-identity.ts";
 
 const namespaces: ResourceType = {
   group: "",
@@ -19,6 +19,7 @@ const namespaces: ResourceType = {
 };
 const ref = { namespace: "default", name: "keyturn-fingerprint-key" };
 const { signal } = new AbortController();
+const SETTLED = { kind: "settled" } as const;
 
 const establish = (kube: Kube, seed = 1, namespace = "default"): Promise<ClusterIdentity> =>
   establishIdentity({ kube, random: seededRandom(seed), namespace, signal });
@@ -101,6 +102,14 @@ test("without its namespace there is no identity, and the next try starts afresh
     metadata: { name: "keyturn-system" },
   });
   assert.notEqual((await establish(kube, 1, "keyturn-system")).fingerprinter.keyId, "");
+});
+
+test("that its namespace is missing is said with the remedy, and work begins once it is there", async () => {
+  const { kube } = embeddedCluster();
+  const reconcile = onceIdentified({ kube, random: seededRandom(1), namespace: "ops" }, () => async () => SETTLED);
+  await assert.rejects(reconcile("a", signal), { code: "OwnNamespaceMissing", message: /kubectl create namespace ops/ });
+  await kube.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "ops" } });
+  assert.deepEqual(await reconcile("a", signal), SETTLED);
 });
 
 test("a key whose Secret is gone is written down again, and what has come in its place is left alone", async () => {

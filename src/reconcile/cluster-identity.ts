@@ -1,5 +1,6 @@
-import { KeyturnError, never } from "../base/errors.ts";
+import { backoff, KeyturnError, never } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
+import { NotFound } from "../kube/errors.ts";
 import type { ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { Fingerprinter } from "../publish/fingerprint.ts";
@@ -52,6 +53,15 @@ export async function establishIdentity(options: ClusterIdentityOptions): Promis
   };
 }
 
+/** Somebody may make it at any time. */
+const homeless = (namespace: string, cause: NotFound): KeyturnError =>
+  new KeyturnError(
+    "OwnNamespaceMissing",
+    `the operator keeps its own Secrets in the namespace ${namespace}, which is not there: have it made ` +
+      `(kubectl create namespace ${namespace})`,
+    { retry: backoff, cause },
+  );
+
 /** What needs the identity is built when the first key comes: by then this process leads. */
 export function onceIdentified(
   options: Omit<ClusterIdentityOptions, "signal">,
@@ -66,7 +76,7 @@ export function onceIdentified(
       reconcile = await ready;
     } catch (error) {
       ready = undefined;
-      throw error;
+      throw error instanceof NotFound ? homeless(namespace, error) : error;
     }
     return reconcile(key, signal);
   };

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { fc } from "../base/properties.fixture.ts";
 import { decideRestart } from "./decide-restart.ts";
 import { ABSENT, type RestartDecision, type RestartSituation, type SourceId, type SourceState } from "./model.ts";
-import { digestOfValue, fingerprinterOf, NOW, stateOf, UNHINDERED } from "./restart.fixture.ts";
+import { bytes, digestOfValue, fingerprinter, fingerprinterOf, NOW, stateOf, UNHINDERED } from "./restart.fixture.ts";
+import { digestOf } from "./source-digests.ts";
 import { digestsText } from "./template-digests.ts";
 
 const SECOND_MS = 1000;
@@ -189,6 +190,53 @@ test("a roll writes everything that is there, since when, and itself among the r
   assert.equal(decision.state.sources.get(DB)?.since, NOW - MINUTE_MS);
   assert.equal(decision.state.sources.get("secret/gone")?.since, NOW, "as it was known");
   assert.deepEqual(decision.state.restartedAt, [NOW]);
+});
+
+/** Of a Secret of which only the password is used, which pods start without as well. */
+const chosen = (data: Readonly<Record<string, string>>, isOptional: boolean): string =>
+  digestOf({
+    fingerprinter,
+    namespace: "shop",
+    source: DB,
+    data: bytes(data),
+    keys: ["password"],
+    ...(isOptional && { optionalKeys: ["password"] }),
+  });
+
+test("a key that is used goes and comes: what it was stays known until it is something else", () => {
+  for (const isOptional of [false, true]) {
+    const now = (data: Readonly<Record<string, string>>): ReadonlyMap<SourceId, SourceState> =>
+      only({ ...source("1"), digest: chosen(data, isOptional), isOptional });
+    const known = chosen({ password: "1" }, isOptional);
+    const rows: readonly (readonly [reason: string, known: string, data: Record<string, string>, expected: string])[] =
+      [
+        ["it goes", known, { other: "1" }, "settled UpToDate"],
+        ["it comes as it was", known, { password: "1" }, "settled UpToDate"],
+        ["it comes as something else", known, { password: "2" }, "roll"],
+        ["it comes, and was never there", chosen({}, isOptional), { password: "2" }, isOptional ? "roll" : "adopt"],
+      ];
+    for (const [reason, before, data, expected] of rows) {
+      const decision = decideRestart({ ...SITUATION, state: stateOf({ [DB]: before }), sources: now(data) });
+      assert.equal(summary(decision), expected, `${reason}, optional: ${isOptional}`);
+    }
+  }
+});
+
+test("pods that are restarted for something else are without what is not there then: its coming is a change", () => {
+  const rows: readonly (readonly [reason: string, extra: SourceState, known: string, expected: string])[] = [
+    ["a source", source(undefined, { isOptional: true }), digest("x"), ABSENT],
+    ["a key", { ...source("1"), digest: chosen({}, true) }, chosen({ password: "1" }, true), chosen({}, true)],
+  ];
+  for (const [reason, extra, known, expected] of rows) {
+    const state = stateOf({ [DB]: digest("1"), "secret/extra": known });
+    const sources = new Map<SourceId, SourceState>([
+      [DB, source("2")],
+      ["secret/extra", extra],
+    ]);
+    const decision = decideRestart({ ...SITUATION, state, sources });
+    assert.equal(decision.kind, "roll", reason);
+    assert.equal(digestsIn(decision)?.["secret/extra"], expected, reason);
+  }
 });
 
 test("what no longer counts is no reason for a write", () => {

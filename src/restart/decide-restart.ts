@@ -15,6 +15,7 @@ import {
 } from "./model.ts";
 import { secretSource } from "./restart-mark.ts";
 import { restartsWithinHour, trimmed } from "./restart-state.ts";
+import { runningOn } from "./source-digests.ts";
 import { digestsText } from "./template-digests.ts";
 
 /**
@@ -34,13 +35,28 @@ export function decideRestart(situation: RestartSituation): RestartDecision {
     return isNews ? { kind: "adopt", state: adopted, isRelease: false } : unchanged(state, situation);
   }
   const { departed } = situation;
+  const started: RestartState = { ...adopted, sources: startedWith(sources, situation) };
   if (departed && !left && isBroughtBy(departed, changed, situation))
-    return departed.areAll ? moved(adopted, changed) : coming(state, changed, departed);
+    return departed.areAll ? moved(started, changed) : coming(state, changed, departed);
   const publishedAt = newestOf(changed, situation);
   // The write would leave the template as it is: whatever it was made for has been rolled out.
-  if (isOnTemplate(sources, publishedAt, situation)) return { kind: "adopt", state: adopted, isRelease: false };
+  if (isOnTemplate(started.sources, publishedAt, situation)) return { kind: "adopt", state: started, isRelease: false };
   if (isStopped) return { kind: "settled", reason: "Stopped" };
-  return obstacle(state, changed, situation) ?? roll(adopted, changed, situation);
+  return obstacle(state, changed, situation) ?? roll(started, changed, situation);
+}
+
+/** Pods that start now have what is there, and are without what they can do without. */
+function startedWith(
+  known: ReadonlyMap<SourceId, AppliedSource>,
+  { sources }: RestartSituation,
+): ReadonlyMap<SourceId, AppliedSource> {
+  const next = new Map<SourceId, AppliedSource>(known);
+  for (const [source, applied] of known) {
+    const { digest, isOptional = false } = sources.get(source) ?? {};
+    if (digest === undefined && isOptional && applied.digest !== ABSENT) next.set(source, { digest: ABSENT, since: 0 });
+    if (digest !== undefined && digest !== applied.digest) next.set(source, { ...applied, digest });
+  }
+  return next;
 }
 
 /**
@@ -146,7 +162,8 @@ function appliedOf(
   { now, isAnswer }: { readonly now: number; readonly isAnswer: boolean },
 ): AppliedSource {
   const againAt = (isAnswer ? current.againAt : undefined) ?? known?.againAt;
-  const applied = { digest: current.digest ?? ABSENT, since: clamped(current, now) };
+  const digest = current.digest ?? ABSENT;
+  const applied = { digest: known ? runningOn(known.digest, digest) : digest, since: clamped(current, now) };
   return againAt === undefined ? applied : { ...applied, againAt };
 }
 

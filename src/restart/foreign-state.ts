@@ -1,6 +1,6 @@
 import { isAskedAgain, judgeSource } from "./judge-source.ts";
 import type { AppliedSource, RestartSituation, RestartState, SourceId, SourceState } from "./model.ts";
-import { isUnderOtherKey } from "./source-digests.ts";
+import { isUnderOtherKey, runningOn } from "./source-digests.ts";
 
 /**
  * Two operators with different keys cannot read each other's digests, and would write over each other without end. So the
@@ -49,7 +49,8 @@ export function ownKnowledge(
   const next = new Map(own);
   for (const [source, { digest, ...current }] of sources) {
     if (digest === undefined || !isDealtWith(state.sources.get(source), { digest, ...current })) continue;
-    next.set(source, { digest, since: current.publishedAt, version: current.version });
+    const known = own.get(source)?.digest ?? digest;
+    next.set(source, { digest: runningOn(known, digest), since: current.publishedAt, version: current.version });
   }
   return next;
 }

@@ -13,6 +13,8 @@ export interface Use {
   readonly source: SourceId;
   /** The keys that are used; undefined: all of them. */
   readonly keys: readonly string[] | undefined;
+  /** Those of them that a pod starts without as well; absent: none. */
+  readonly optionalKeys?: readonly string[];
   /** A pod starts without it as well. */
   readonly isOptional: boolean;
   /** To pull images only: a pod that runs no longer needs it. */

@@ -91,7 +91,15 @@ const TABLE: readonly (readonly [reason: string, spec: UnknownRecord, expected: 
         { env: [{ valueFrom: { secretKeyRef: { name: "a", key: "w" } } }] },
       ],
     },
-    [use("secret/a", { keys: ["w", "x"] })],
+    [use("secret/a", { keys: ["w", "x"], optionalKeys: ["x"] })],
+  ],
+  [
+    "a key is optional only if it is in all places",
+    {
+      volumes: [{ secret: { secretName: "a", optional: true, items: [{ key: "x" }, { key: "y" }] } }],
+      containers: [{ env: [{ valueFrom: { secretKeyRef: { name: "a", key: "x" } } }] }],
+    },
+    [use("secret/a", { keys: ["x", "y"], optionalKeys: ["y"] })],
   ],
   [
     "all keys win over some",

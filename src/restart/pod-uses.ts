@@ -43,10 +43,14 @@ export function usesOf(podSpec: UnknownRecord): readonly Use[] {
 function merged(source: SourceId, uses: readonly Use[]): Use {
   const used = uses.filter(({ isPullOnly }) => !isPullOnly);
   const counted = used.length > 0 ? used : uses;
-  const keys = counted.map((use) => use.keys);
+  const isWhole = counted.some(({ keys }) => keys === undefined);
+  const keys = isWhole ? undefined : [...new Set(counted.flatMap((use) => use.keys ?? []))].sort();
+  const isNeeded = (key: string): boolean => counted.some((use) => !use.isOptional && use.keys?.includes(key));
+  const optionalKeys = (keys ?? []).filter((key) => !isNeeded(key));
   return {
     source,
-    keys: keys.includes(undefined) ? undefined : [...new Set(keys.flatMap((some) => some ?? []))].sort(),
+    keys,
+    ...(optionalKeys.length > 0 && { optionalKeys }),
     isOptional: counted.every(({ isOptional }) => isOptional),
     isPullOnly: used.length === 0,
   };

@@ -14,6 +14,7 @@ import {
   isDigest,
   type MountedObject,
   publishedAtOf,
+  runningOn,
   statusWrittenAt,
 } from "./source-digests.ts";
 
@@ -27,6 +28,10 @@ const some = (
   keys: readonly string[],
   scope: Partial<DigestScope> = {},
 ): string => digestOf({ ...SCOPE, ...scope, data: bytes(data), keys });
+
+/** Used by pods that start without them as well. */
+const dispensable = (data: Readonly<Record<string, string>>, keys: readonly string[]): string =>
+  digestOf({ ...SCOPE, data: bytes(data), keys, optionalKeys: keys });
 
 const mounted = (objects: readonly MountedObject[]): string =>
   classDigest({ ...SCOPE, source: "class/vault", objects });
@@ -56,6 +61,19 @@ test("what has become of a source", () => {
       some({ ...BOTH, user: "v" }, ["user", "password"]),
       "changed",
     ],
+    ["a used key went", some(BOTH, ["user", "password"]), some({ user: "u" }, ["user", "password"]), "same"],
+    ["every used key went", some(BOTH, ["user"]), some({}, ["user"]), "same"],
+    [
+      "a used key went, and another changed",
+      some(BOTH, ["user", "password"]),
+      some({ user: "v" }, ["user", "password"]),
+      "changed",
+    ],
+    ["a key that pods were without came", dispensable({}, ["user"]), dispensable(BOTH, ["user"]), "changed"],
+    ["a key that pods can do without went", dispensable(BOTH, ["user"]), dispensable({}, ["user"]), "same"],
+    ["a key that pods need now, and is not there", dispensable({}, ["user"]), some({}, ["user"]), "unknown"],
+    ["a key that pods could do without is needed now", dispensable({}, ["user"]), some(BOTH, ["user"]), "changed"],
+    ["the source came without what is used of it", ABSENT, dispensable({}, ["user"]), "unknown"],
     ["a used key came", some({ user: "u" }, ["user", "password"]), some(BOTH, ["user", "password"]), "unknown"],
     ["none of the used keys was there", some({}, ["user"]), some(BOTH, ["user"]), "unknown"],
     ["the same keys in another order", some(BOTH, ["user", "password"]), some(BOTH, ["password", "user"]), "same"],
@@ -97,7 +115,7 @@ test("the digest of all tells equal data from different data, and every digest i
       assert.equal(compareDigests(all(one, { source }), all(two, { source })), isEqual ? "same" : "changed");
       const digests = digestsOf({ ...SCOPE, data: bytes(one) });
       for (const keys of [undefined, [], ["a"], ["a", "c"]]) {
-        const digest = digestFor(digests, keys);
+        const digest = digestFor(digests, { keys });
         assert.ok(isDigest(digest), digest);
         assert.equal(digest, digestOf({ ...SCOPE, data: bytes(one), keys }));
         assert.equal(digest.split(".")[1], fingerprinter.keyId);
@@ -106,14 +124,29 @@ test("the digest of all tells equal data from different data, and every digest i
   );
 });
 
-test("of chosen keys: changed exactly if one that was there before has another value", () => {
+test("of chosen keys: changed exactly if one that was there before has another value, or pods were without it", () => {
   const keys = ["a", "b"] as const;
   fc.assert(
-    fc.property(dataArbitrary, dataArbitrary, (one, two) => {
-      const isChanged = keys.some((key) => key in one && key in two && one[key] !== two[key]);
-      const isSame = keys.every((key) => one[key] === two[key]);
+    fc.property(dataArbitrary, dataArbitrary, fc.boolean(), (one, two, isOptional) => {
+      const digest = isOptional ? dispensable : some;
+      const isChanged = keys.some((key) => key in two && one[key] !== two[key] && (key in one || isOptional));
+      const isSame = keys.every((key) => !(key in two) || one[key] === two[key]);
       const expected = isChanged ? "changed" : isSame ? "same" : "unknown";
-      assert.equal(compareDigests(some(one, keys), some(two, keys)), expected);
+      assert.equal(compareDigests(digest(one, keys), digest(two, keys)), expected);
+    }),
+  );
+});
+
+test("what a key was stays known while it is not there, however often that is looked at", () => {
+  const keys = ["a", "b"] as const;
+  fc.assert(
+    fc.property(fc.array(dataArbitrary, { minLength: 1, maxLength: 6 }), fc.boolean(), (versions, isOptional) => {
+      const digest = isOptional ? dispensable : some;
+      const last = Object.assign({}, ...versions) as Readonly<Record<string, string>>;
+      const digests = versions.map((data) => digest(data, keys));
+      const runs = digests.reduce((known, now) => runningOn(known, now));
+      assert.equal(runs, digest(last, keys));
+      assert.ok(isDigest(runs));
     }),
   );
 });

@@ -30,9 +30,13 @@ const namespaced = (group: string, plural: string, kind: string, version = "v1")
   namespaced: true,
 });
 
+/** Whether a reference is to an object of this kind: other groups have kinds of the same name. */
+export const isOfKind = ({ apiVersion, kind }: Pick<KubeObject, "apiVersion" | "kind">, type: ResourceType): boolean =>
+  kind === type.kind && apiVersion.split("/").slice(0, -1).join() === type.group;
+
 export const deploymentType = namespaced("apps", "deployments", "Deployment");
 export const statefulSetType = namespaced("apps", "statefulsets", "StatefulSet");
-const daemonSetType = namespaced("apps", "daemonsets", "DaemonSet");
+export const daemonSetType = namespaced("apps", "daemonsets", "DaemonSet");
 export const replicaSetType = namespaced("apps", "replicasets", "ReplicaSet");
 export const cronJobType = namespaced("batch", "cronjobs", "CronJob");
 export const jobType = namespaced("batch", "jobs", "Job");

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
-import { parseInstant } from "../../src/base/instant.ts";
+import { formatInstant, parseInstant } from "../../src/base/instant.ts";
+import { parseWindow } from "../../src/engine/windows.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { cronJobType, jobType, podType, replicaSetType } from "../../src/restart/workload-kinds.ts";
 import {
@@ -23,6 +24,7 @@ import {
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+const UNHURRIED = { quietMs: 0, longestWaitMs: 0, leastIntervalMs: 0, perHour: 0 };
 
 describe("who has not moved on", () => {
   test("a pod of a workload that has opted in, from before the rotation, keeps the key; everything says so", async () => {
@@ -175,6 +177,36 @@ describe("who has not moved on", () => {
       `${WEB} (it is paused)`,
     ],
     [
+      "one whose window never opens",
+      async (world) => {
+        await web(world);
+        world.knows(WEB, {
+          pace: { pace: UNHURRIED, windows: [parseWindow({ schedule: "0 0 31 2 *", duration: "1h" })] },
+        });
+      },
+      `${WEB} (its window never opens, or cannot be read)`,
+    ],
+    [
+      "one whose window opens later",
+      async (world) => {
+        await web(world);
+        world.knows(WEB, {
+          pace: { pace: UNHURRIED, windows: [parseWindow({ schedule: "0 4 1 1 *", duration: "1h" })] },
+        });
+      },
+      `${WEB} (its window opens at 2026-01-01T04:00:00Z)`,
+    ],
+    [
+      "one whose window is open, and that has rested",
+      async (world) => {
+        await web(world);
+        const state = { sources: new Map(), restartedAt: [world.clock.now()], isStopped: false, replacing: undefined };
+        const windows = [parseWindow({ schedule: "* * * * *", duration: "1h" })];
+        world.knows(WEB, { state, pace: { pace: { ...UNHURRIED, leastIntervalMs: SECOND_MS }, windows } });
+      },
+      WEB,
+    ],
+    [
       "two at once, sorted",
       async (world) => {
         await web(world);
@@ -189,6 +221,18 @@ describe("who has not moved on", () => {
       assert.equal(await heldFor(await due(before)), expected);
     });
   }
+
+  test("one that was restarted a short while ago: it is said when its next restart may come", async () => {
+    const restedAt = (world: ConsumersWorld): number => world.clock.now() + 1000 * HOUR_MS;
+    let expected = "";
+    const story = await due(async (world) => {
+      await web(world);
+      const state = { sources: new Map(), restartedAt: [world.clock.now()], isStopped: false, replacing: undefined };
+      world.knows(WEB, { state, pace: { pace: { ...UNHURRIED, leastIntervalMs: 1000 * HOUR_MS }, windows: [] } });
+      expected = `${WEB} (its minimum interval is over at ${formatInstant(restedAt(world))})`;
+    });
+    assert.equal(await heldFor(story), expected);
+  });
 
   test("a pod on its way out counts until it is gone, one that has ended does not", async () => {
     const story = await due(async (world) => {

@@ -108,7 +108,7 @@ export class ConsumersWorld extends BtpWorld {
   }
 
   /** More that the restart controller knows of a workload that has opted in. */
-  knows(workload: string, more: Pick<OptedIn, "stopped" | "rollout">): void {
+  knows(workload: string, more: Partial<Omit<OptedIn, "optIn">>): void {
     const known = this.optedIn.get(workload) ?? assert.fail(workload);
     this.optedIn.set(workload, { ...known, ...more });
   }
@@ -130,13 +130,13 @@ export class ConsumersWorld extends BtpWorld {
       metadata: {
         name,
         namespace: "default",
-        ...(top && { ownerReferences: [{ apiVersion: "x/v1", uid: `uid-of-${top.name}`, controller: true, ...top }] }),
+        ...(top && { ownerReferences: [ownerOf(top.kind, top.name)] }),
       },
       spec: isJob
         ? { template: { ...template, spec: { ...template.spec, restartPolicy: "Never" } } }
         : { selector: { matchLabels: { app: name } }, template },
     });
-    return ownerOf(type.kind, name, made.metadata.uid);
+    return { ...ownerOf(type.kind, name), uid: made.metadata.uid ?? assert.fail("it has no uid") };
   }
 
   /** A ReplicaSet of the Deployment `web`. */
@@ -162,11 +162,17 @@ export class ConsumersWorld extends BtpWorld {
   }
 }
 
-export const ownerOf = (kind: string, name: string, uid = `uid-of-${name}`): OwnerReference => ({
-  apiVersion: "apps/v1",
+const GROUPS: Readonly<Record<string, string>> = {
+  Job: "batch/v1",
+  CronJob: "batch/v1",
+  Rollout: "argoproj.io/v1alpha1",
+};
+
+export const ownerOf = (kind: string, name: string): OwnerReference => ({
+  apiVersion: GROUPS[kind] ?? "apps/v1",
   kind,
   name,
-  uid,
+  uid: `uid-of-${name}`,
   controller: true,
 });
 

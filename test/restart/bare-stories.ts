@@ -164,4 +164,24 @@ export const bareStories: readonly Story<ClockedStage>[] = [
     await stage.calm();
     assert.equal((await shop.events("UnknownOwner")).length, 1, "once for all pods of an owner");
   }),
+  story("a ReplicaSet that no Deployment made, and a kind of another group, are nobody whom we know", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    const rollout = { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout", name: "shop", uid: "u-1", controller: true };
+    await shop.workload("shop-1", { kind: "ReplicaSet", replicas: 1, owners: [rollout] });
+    await shop.workload("bare", { kind: "ReplicaSet", replicas: 1 });
+    const set = { apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet", name: "db", uid: "u-2", controller: true };
+    await shop.pod("db-0", OPT_IN, { metadata: { ownerReferences: [set] } });
+    const told = async (): Promise<string> => {
+      const events = await shop.events("UnknownOwner");
+      return events
+        .map(({ note }) => /belongs to (\w+ [\w-]+)/.exec(String(note))?.[1])
+        .sort()
+        .join();
+    };
+    await stage.until("both to be told", async () => (await told()) === "Rollout shop,StatefulSet db");
+    await shop.secret("db", { password: "two" });
+    await stage.calm();
+    assert.equal(await told(), "Rollout shop,StatefulSet db");
+  }),
 ];

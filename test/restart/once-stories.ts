@@ -54,6 +54,29 @@ export const onceStories: readonly Story[] = [
     await shop.rolled("web", 2);
     await shop.staysAt("web", 2);
   }),
+  story("a key that goes restarts nothing; what comes in its place counts by its value", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one", comment: "a" });
+    const password = { name: "P", valueFrom: { secretKeyRef: { name: "db", key: "password" } } };
+    const late = { name: "L", valueFrom: { secretKeyRef: { name: "db", key: "late", optional: true } } };
+    const container = { name: "main", image: "example.com/app:1" };
+    await shop.workload("web", { pod: { containers: [{ ...container, env: [password] }] } });
+    await shop.workload("late", { pod: { containers: [{ ...container, env: [late] }] } });
+    await shop.adopted("web");
+    await shop.adopted("late");
+    await shop.secret("db", { comment: "a" });
+    await shop.staysAt("web", 0, "Deployment", "it is gone");
+    await shop.secret("db", { password: "one", comment: "a" });
+    await shop.staysAt("web", 0, "Deployment", "it is back");
+    await shop.deleteSecret("db");
+    await shop.secret("db", { comment: "a" });
+    await shop.secret("db", { password: "two", comment: "a" });
+    await shop.rolled("web", 1);
+    await shop.staysAt("late", 0);
+    await shop.secret("db", { password: "two", comment: "a", late: "it came" });
+    await shop.rolled("late", 1);
+    await shop.staysAt("web", 1);
+  }),
   story("a Secret to pull images is no reason", async (stage) => {
     const shop = new Shop(stage);
     await shop.secret("registry", { token: "one" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { NotFound } from "../../src/kube/errors.ts";
-import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
+import { apiVersionOf, type KubeObject, type OwnerReference, type ResourceType } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { configMapType, kindOf, podType, type WorkloadKind } from "../../src/restart/workload-kinds.ts";
 import { annotationsIn, type Fields, fields, type RestartStage } from "./restart-stage.ts";
@@ -27,6 +27,7 @@ export interface WorkloadWishes {
   readonly pod?: Fields;
   readonly spec?: Fields;
   readonly namespace?: string;
+  readonly owners?: readonly OwnerReference[];
 }
 
 export const secretVolume = (secretName: string, more: Fields = {}): Fields => ({
@@ -94,7 +95,7 @@ export class Shop {
     await this.#stage.kube.create(type, {
       apiVersion: apiVersionOf(type),
       kind,
-      metadata: { namespace, name, annotations: own },
+      metadata: { namespace, name, annotations: own, ...(wishes.owners && { ownerReferences: wishes.owners }) },
       spec: { ...spec, ...wishes.spec },
     });
   }

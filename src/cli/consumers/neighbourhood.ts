@@ -6,6 +6,7 @@ import { workloadKey } from "../../reconcile/restart/workload-key.ts";
 import { annotationsOf } from "../../restart/annotations.ts";
 import { type PlacedUse, placedUsesOf } from "../../restart/pod-uses.ts";
 import {
+  isOfKind,
   jobType,
   type PodTemplate,
   podStatusType,
@@ -166,7 +167,14 @@ function ownerOf(
 ): Pick<OwnerReference, "kind" | "name"> {
   const owner = controllerOf(metadata);
   if (!owner) return { kind: podType.kind, name: metadata.name };
-  return makers.get(owner.uid) ?? owner;
+  const maker = makers.get(owner.uid) ?? owner;
+  return { kind: toldKind(maker), name: maker.name };
+}
+
+/** With its group where we have a kind of that name, and it is not that one. */
+function toldKind(owner: OwnerReference): string {
+  const alike = workloadKinds.find(({ type }) => type.kind === owner.kind);
+  return !alike || isOfKind(owner, alike.type) ? owner.kind : `${owner.kind}.${owner.apiVersion.split("/")[0]}`;
 }
 
 /** Not every server knows the field selector. */

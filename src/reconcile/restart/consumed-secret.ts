@@ -6,11 +6,18 @@ import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import { keyIdOf, type SecretAddress, secretType } from "../../publish/secret-publisher.ts";
 import { type Annotations, annotationsOf, digestsAnnotation, OWN_PREFIX } from "../../restart/annotations.ts";
 import { lastWrittenAt } from "../../restart/managed-fields.ts";
-import type { SourceId, Use } from "../../restart/model.ts";
+import type { SourceId } from "../../restart/model.ts";
 import { type SourceMarks, sourceMarksOf } from "../../restart/opt-in.ts";
 import type { ConsumedSecret } from "../../restart/pod-behind.ts";
 import { secretSource } from "../../restart/restart-mark.ts";
-import { dataOf, digestFor, digestsOf, publishedAtOf, type SourceDigests } from "../../restart/source-digests.ts";
+import {
+  dataOf,
+  digestFor,
+  digestsOf,
+  publishedAtOf,
+  type SourceDigests,
+  type UsedKeys,
+} from "../../restart/source-digests.ts";
 import { readDigestsText } from "../../restart/template-digests.ts";
 import type { OptInReading } from "./restart-knowledge.ts";
 
@@ -59,9 +66,9 @@ export function consumedSecret({ clock, fingerprinter, reading }: SecretReading,
 }
 
 /** The Secret as it is for whoever uses this much of it. */
-export const consumedBy = ({ content, digests }: ReadSecret, { keys }: Pick<Use, "keys">): ConsumedSecret => ({
+export const consumedBy = ({ content, digests }: ReadSecret, used: UsedKeys): ConsumedSecret => ({
   ...content,
-  digest: digests && digestFor(digests, keys),
+  digest: digests && digestFor(digests, used),
 });
 
 /** What a pod says that it runs on, under whichever prefix. */

@@ -1,10 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import { backoff, KeyturnError } from "../../base/errors.ts";
+import { formatInstant } from "../../base/instant.ts";
+import { isOpen, nextOpening } from "../../engine/windows.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import type { SecretAddress } from "../../publish/secret-publisher.ts";
 import type { AppliedSource, Halt, SourceId } from "../../restart/model.ts";
 import { type OptIn, readOptIn } from "../../restart/opt-in.ts";
+import type { PaceSettings } from "../../restart/pace.ts";
 import { isBrought, isMadeOf, isPodBehind, isPodBehindDerived, isUntouched } from "../../restart/pod-behind.ts";
 import { jobType } from "../../restart/workload-kinds.ts";
 import type { ConsumerBehind, Consumers, ConsumersQuestion, ReplacedKey } from "../managed/consumers.ts";
@@ -205,7 +208,12 @@ export class ConsumersBehind implements Consumers {
     // To be held for somebody in vain does no harm; to be deleted under somebody who has opted in a moment ago does.
     const known = isWatchedIn ? watched : await sight.live.of(owner.key, signal);
     const isIn = isWatchedIn || says(known?.optIn);
-    return { workload, isIn, applied: known?.state?.sources.get(source), why: known && haltWords(known) };
+    return {
+      workload,
+      isIn,
+      applied: known?.state?.sources.get(source),
+      why: known && whyNot(known, this.#options.clock.now()),
+    };
   }
 }
 
@@ -230,8 +238,20 @@ const HALTS: Readonly<Record<Halt, string>> = {
   waitsForDeletion: "its pods wait for somebody to delete them",
 };
 
-/** Why a workload that takes part does not come to move by itself. */
-function haltWords({ stopped, rollout }: OptedIn): string | undefined {
+/** Why a workload that takes part does not come to move by itself, or not now. */
+function whyNot({ stopped, rollout, pace, state }: OptedIn, now: number): string | undefined {
   if (stopped !== undefined) return "its restarts are stopped";
-  return rollout?.halt && HALTS[rollout.halt];
+  if (rollout?.halt) return HALTS[rollout.halt];
+  return pace && waitWords(pace, state?.restartedAt.at(-1), now);
+}
+
+function waitWords({ pace, windows }: PaceSettings, restartedAt: number | undefined, now: number): string | undefined {
+  if (!isOpen(windows, now)) {
+    const opensAt = nextOpening(windows, now);
+    return opensAt === undefined
+      ? "its window never opens, or cannot be read"
+      : `its window opens at ${formatInstant(opensAt)}`;
+  }
+  const restedAt = (restartedAt ?? Number.NEGATIVE_INFINITY) + pace.leastIntervalMs;
+  return restedAt > now ? `its minimum interval is over at ${formatInstant(restedAt)}` : undefined;
 }

@@ -7,8 +7,14 @@ import { OwnerWalk } from "./owner-walk.ts";
 
 const signal = new AbortController().signal;
 
+const GROUPS: Readonly<Record<string, string>> = {
+  Job: "batch/v1",
+  CronJob: "batch/v1",
+  Rollout: "argoproj.io/v1alpha1",
+};
+
 const owner = (kind: string, name: string, uid = name): OwnerReference => ({
-  apiVersion: "v1",
+  apiVersion: GROUPS[kind] ?? "apps/v1",
   kind,
   name,
   uid,
@@ -54,6 +60,8 @@ test("from a pod to what makes it", async () => {
     [owned("p", owner("Job", "job")), "workload CronJob/shop/nightly", 1],
     [owned("p", owner("Job", "lone")), "unknown Job lone", 1],
     [owned("p", owner("GameServer", "arena")), "unknown GameServer arena", 0],
+    [owned("p", { ...owner("StatefulSet", "db"), apiVersion: "apps.kruise.io/v1" }), "unknown StatefulSet db", 0],
+    [owned("p", { ...owner("Node", "here"), apiVersion: "v1" }), "unknown Node here", 0],
     [owned("p", owner("ReplicaSet", "none")), "gone", 1],
     [owned("p", owner("ReplicaSet", "rs", "another uid")), "gone", 1],
   ];

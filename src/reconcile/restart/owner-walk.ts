@@ -1,7 +1,15 @@
 import { NotFound } from "../../kube/errors.ts";
 import type { ObjectMeta, OwnerReference, ResourceType } from "../../kube/objects.ts";
 import type { ObjectReader } from "../../kube/port.ts";
-import { jobType, replicaSetType } from "../../restart/workload-kinds.ts";
+import {
+  cronJobType,
+  daemonSetType,
+  deploymentType,
+  isOfKind,
+  jobType,
+  replicaSetType,
+  statefulSetType,
+} from "../../restart/workload-kinds.ts";
 import { controllerOf } from "./restart-sources.ts";
 import { workloadKey } from "./workload-key.ts";
 
@@ -33,17 +41,10 @@ export class OwnerWalk {
     const { namespace = "", name } = pod;
     const owner = controllerOf(pod);
     if (!owner) return { kind: "workload", key: workloadKey("Pod", namespace, name) };
-    switch (owner.kind) {
-      case "StatefulSet":
-      case "DaemonSet":
-        return { kind: "workload", key: workloadKey(owner.kind, namespace, owner.name) };
-      case "ReplicaSet":
-        return this.#above(replicaSetType, namespace, owner, signal);
-      case "Job":
-        return this.#above(jobType, namespace, owner, signal);
-      default:
-        return { kind: "unknown", owner };
-    }
+    if (isOfKind(owner, statefulSetType) || isOfKind(owner, daemonSetType))
+      return { kind: "workload", key: workloadKey(owner.kind, namespace, owner.name) };
+    const between = [replicaSetType, jobType].find((type) => isOfKind(owner, type));
+    return between ? this.#above(between, namespace, owner, signal) : { kind: "unknown", owner };
   }
 
   async #above(type: ResourceType, namespace: string, owner: OwnerReference, signal: AbortSignal): Promise<PodOwner> {
@@ -78,7 +79,7 @@ function above(
 ): PodOwner {
   if (type === replicaSetType && !top)
     return { kind: "workload", key: workloadKey("ReplicaSet", namespace, between.name) };
-  const expected = type === replicaSetType ? "Deployment" : "CronJob";
-  if (top?.kind === expected) return { kind: "workload", key: workloadKey(expected, namespace, top.name) };
+  const expected = type === replicaSetType ? deploymentType : cronJobType;
+  if (top && isOfKind(top, expected)) return { kind: "workload", key: workloadKey(expected.kind, namespace, top.name) };
   return { kind: "unknown", owner: top ?? between };
 }

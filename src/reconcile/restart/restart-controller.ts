@@ -261,6 +261,7 @@ function assemble({ settings, sources, context, parts }: Assembly, identity: Clu
     reader,
     states,
     bare,
+    owners,
     replicaSets,
     leftPods: new LeftPods({ kube, owners, ...restart }),
     departures: new DepartureFinder({ kube, fingerprinter, departures }),

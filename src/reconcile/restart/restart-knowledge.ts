@@ -1,5 +1,6 @@
 import type { RestartState, Rollout } from "../../restart/model.ts";
 import type { OptIn } from "../../restart/opt-in.ts";
+import type { PaceSettings } from "../../restart/pace.ts";
 import type { Source } from "../../runtime/controller.ts";
 
 /** A workload that has opted in, as the watches of the restart controller know it. */
@@ -10,6 +11,8 @@ export interface OptedIn {
   /** The breaker's words, or somebody's. */
   readonly stopped?: string | undefined;
   readonly rollout?: Rollout;
+  /** When it is restarted, where that is known. */
+  readonly pace?: PaceSettings;
 }
 
 /** What the restart controller has in its caches that others need; it may be behind by as much as a watch is. */

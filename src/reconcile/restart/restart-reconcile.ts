@@ -16,6 +16,7 @@ import type { BareReplicaSets } from "./bare-replica-sets.ts";
 import type { BareWorkloads } from "./bare-workloads.ts";
 import type { DepartureFinder } from "./departure-finder.ts";
 import type { LeftPods } from "./left-pods.ts";
+import type { OwnerWalk } from "./owner-walk.ts";
 import type { RestartCaches, Workload } from "./restart-caches.ts";
 import type { RestartMemory } from "./restart-memory.ts";
 import type { RestartReporter, Subject } from "./restart-reporter.ts";
@@ -24,7 +25,7 @@ import type { RestartWriter } from "./restart-writer.ts";
 import type { ReadMark } from "./shared-reads.ts";
 import type { Slots } from "./slots.ts";
 import type { SourceStates } from "./source-states.ts";
-import { readWorkloadKey } from "./workload-key.ts";
+import { readWorkloadKey, workloadKey } from "./workload-key.ts";
 import type { WorkloadReader, WorkloadRecord } from "./workload-record.ts";
 
 export interface RestartReconcilerOptions {
@@ -34,6 +35,7 @@ export interface RestartReconcilerOptions {
   readonly reader: WorkloadReader;
   readonly states: SourceStates;
   readonly bare: BareWorkloads;
+  readonly owners: OwnerWalk;
   readonly replicaSets: BareReplicaSets;
   readonly leftPods: LeftPods;
   readonly departures: DepartureFinder;
@@ -69,6 +71,7 @@ export class RestartReconciler {
   async reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
     const { caches, clock } = this.#options;
     if (!caches.isCurrent(key)) return { kind: "recheck", at: clock.now() + OWN_WRITE_LOOK_MS };
+    if (await this.#isOthers(key, signal)) return SETTLED;
     let workload = await this.#take(key, signal);
     for (let conflicts = 0; ; conflicts++) {
       if (!workload) return this.#forget(key);
@@ -109,7 +112,6 @@ export class RestartReconciler {
     const takenAt = states.takenNow();
     reporter.invalidAnnotation(subjectOf(workload), record.problems, signal);
     if (!record.optIn.isIn || record.isDeleting) return this.#forget(key);
-    if (this.#isOthers(workload, signal)) return SETTLED;
     const cached = states.cached(workload);
     const hasSlot = !needsSlot(workload) || slots.isFree(key);
     const found = cached && departures.known(workload, cached);
@@ -256,13 +258,22 @@ export class RestartReconciler {
     leftPods.giveUp(workload);
   }
 
-  /** A pod that somebody makes again in a way that nobody here knows: people are told, and nothing is done. */
-  #isOthers({ key, metadata }: Workload, signal: AbortSignal): boolean {
-    const owner = readWorkloadKey(key).kind === podType.kind ? controllerOf(metadata) : undefined;
-    if (!owner) return false;
-    // A Job is walked up from only when something that its pod has mounted was rotated.
-    if (owner.kind !== "Job")
-      this.#options.reporter.unknownOwner({ type: podType, metadata }, `${owner.kind} ${owner.name}`, signal);
+  /**
+   * A pod that somebody makes again: where that is nobody whom we can restart, people are told, and nothing is done. By
+   * what the watch tells, before anything of it is read.
+   */
+  async #isOthers(key: string, signal: AbortSignal): Promise<boolean> {
+    const { caches, owners, reporter } = this.#options;
+    const { kind, namespace, name } = readWorkloadKey(key);
+    const metadata = kind === podType.kind ? caches.bareMetadata(key) : undefined;
+    const controller = metadata && controllerOf(metadata);
+    if (!metadata || !controller) return false;
+    if (!caches.optedIn(kind, namespace, name) || metadata.deletionTimestamp !== undefined) return true;
+    // A ReplicaSet that nobody made is known.
+    if (caches.bareMetadata(workloadKey(controller.kind, namespace, controller.name))) return true;
+    const found = await owners.ownerOf(metadata, signal);
+    if (found.kind === "unknown")
+      reporter.unknownOwner({ type: podType, metadata }, `${found.owner.kind} ${found.owner.name}`, signal);
     return true;
   }
 

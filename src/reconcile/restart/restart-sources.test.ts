@@ -80,7 +80,9 @@ test("it is found by what it uses, while it rolls, and while it is stopped", () 
 });
 
 test("of ReplicaSets and pods only those that nobody else answers for", () => {
-  const owner = (kind: string, controller = true) => ({ apiVersion: "v1", kind, name: "o", uid: "o", controller });
+  const owner = (kind: string, controller = true, apiVersion = "apps/v1") => {
+    return { apiVersion, kind, name: "o", uid: "o", controller };
+  };
   const object = (annotations: Record<string, string>, ...ownerReferences: ReturnType<typeof owner>[]): KubeObject => ({
     apiVersion: "v1",
     kind: "Pod",
@@ -92,9 +94,17 @@ test("of ReplicaSets and pods only those that nobody else answers for", () => {
   assert.equal(kept(sources.replicaSets, object(IN, owner("Anything", false))), true, "owned, not controlled");
   assert.equal(kept(sources.pods, object({})), false);
   assert.equal(kept(sources.pods, object(IN)), true);
-  for (const kind of ["ReplicaSet", "StatefulSet", "DaemonSet", "Node"])
+  for (const kind of ["StatefulSet", "DaemonSet"]) {
     assert.equal(kept(sources.pods, object(IN, owner(kind))), false, kind);
-  for (const kind of ["Job", "GameServer"]) assert.equal(kept(sources.pods, object(IN, owner(kind))), true, kind);
+    assert.equal(kept(sources.pods, object(IN, owner(kind, true, "apps.kruise.io/v1"))), true, `${kind} of others`);
+  }
+  for (const kind of ["Job", "GameServer", "Node"])
+    assert.equal(kept(sources.pods, object(IN, owner(kind))), true, kind);
+  const ofSet = object(IN, owner("ReplicaSet"));
+  const { metadata } = ofSet;
+  const ofDeployment = { ...ofSet, metadata: { ...metadata, labels: { "pod-template-hash": "1" } } };
+  assert.equal(kept(sources.pods, ofSet), true, "the ReplicaSet alone knows whose it is");
+  assert.equal(kept(sources.pods, ofDeployment), false);
 });
 
 test("of the metadata of those, what anything is read from, and whose the state is", () => {

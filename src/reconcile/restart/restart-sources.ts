@@ -5,9 +5,12 @@ import { type SourceMarks, sourceMarksOf } from "../../restart/opt-in.ts";
 import { readRolloutCap } from "../../restart/pace.ts";
 import {
   configMapType,
+  daemonSetType,
+  isOfKind,
   podStatusType,
   podType,
   replicaSetType,
+  statefulSetType,
   type WorkloadKind,
   workloadKinds,
 } from "../../restart/workload-kinds.ts";
@@ -69,9 +72,6 @@ export interface NamespaceRecord {
 
 /** Under this value of an index stands everything that is in it. */
 export const EVERYWHERE = "*";
-
-/** What makes pods again by itself; whoever else owns a pod is nobody that we know how to restart. */
-const KNOWN_OWNERS: ReadonlySet<string> = new Set(["ReplicaSet", "StatefulSet", "DaemonSet", "Node"]);
 
 /**
  * What the restart controller looks at, and the little that it keeps of it: of a workload that has not opted in, nothing.
@@ -159,11 +159,19 @@ function podStatusSource(): Source<PodStatusRecord> {
   };
 }
 
-/** A pod that has opted in and that no workload of the kinds above answers for. */
-function isOfInterest(pod: KubeObject, reader: WorkloadReader): boolean {
-  const owner = controllerOf(pod.metadata);
-  return !(owner && KNOWN_OWNERS.has(owner.kind)) && reader.pod(pod) !== undefined;
+/** A pod that has opted in and that no workload of the kinds above answers for, as far as the pod itself tells. */
+const isOfInterest = (pod: KubeObject, reader: WorkloadReader): boolean =>
+  !isAnsweredFor(pod.metadata) && reader.pod(pod) !== undefined;
+
+/** Whom a ReplicaSet belongs to it alone knows; but what a Deployment made bears a label. */
+function isAnsweredFor(metadata: ObjectMeta): boolean {
+  const owner = controllerOf(metadata);
+  if (!owner) return false;
+  if (isOfKind(owner, replicaSetType)) return metadata.labels?.[OF_DEPLOYMENT] !== undefined;
+  return isOfKind(owner, statefulSetType) || isOfKind(owner, daemonSetType);
 }
+
+const OF_DEPLOYMENT = "pod-template-hash";
 
 export const controllerOf = ({ ownerReferences = [] }: ObjectMeta): OwnerReference | undefined =>
   ownerReferences.find(({ controller }) => controller === true);

@@ -1,7 +1,7 @@
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import type { SourceId, SourceState } from "../../restart/model.ts";
 import type { SourceMarks } from "../../restart/opt-in.ts";
-import { classDigest, compareDigests, digestFor, isWholeDigest } from "../../restart/source-digests.ts";
+import { classDigest, compareDigests, digestFor, isWholeDigest, type UsedKeys } from "../../restart/source-digests.ts";
 import { partsOf } from "../../restart/source-id.ts";
 import type { ClassReader } from "./class-reader.ts";
 import type { RestartCaches, Workload } from "./restart-caches.ts";
@@ -134,8 +134,11 @@ const isClass = (source: SourceId): boolean => partsOf(source).kind === "class";
 /** What is named and not used says something when it changes, not when it comes. */
 const isOptional = (record: WorkloadRecord, source: SourceId): boolean => useOf(record, source)?.isOptional ?? false;
 
+/** Of what is named and not used. */
+const EVERYTHING: UsedKeys = { keys: undefined };
+
 const stateOf = (record: WorkloadRecord, source: SourceId, reading: Reading | undefined): SourceState => ({
-  digest: reading && digestFor(reading.digests, useOf(record, source)?.keys),
+  digest: reading && digestFor(reading.digests, useOf(record, source) ?? EVERYTHING),
   publishedAt: reading?.publishedAt ?? 0,
   isOptional: isOptional(record, source),
   version: reading?.resourceVersion,

@@ -128,6 +128,18 @@ const readingMore: Tampering = {
   }),
 };
 
+/** A key that is not there is one with another value. */
+const readingNothing: Tampering = {
+  kube: (kube) => ({
+    ...kube,
+    get: async <T extends KubeObject>(...input: Parameters<Kube["get"]>): Promise<T> => {
+      const object = await kube.get<T>(...input);
+      const isSecret = input[0].kind === secretType.kind;
+      return isSecret ? { ...object, data: { password: "", ...(object.data as object | undefined) } } : object;
+    },
+  }),
+};
+
 /** What a process finds when it starts says nothing to it. */
 const forgetful = (): Tampering => {
   const found = new WeakMap<Process, Map<string, string | undefined>>();
@@ -275,6 +287,12 @@ export const RESTARTING: readonly Mutant[] = (
       name: "a change of what is not used leads to a restart",
       tampering: readingMore,
       stories: ["otherKey"],
+    },
+    {
+      rule: "restartEntry",
+      name: "that a key goes leads to a restart",
+      tampering: readingNothing,
+      stories: ["entryLost"],
     },
     {
       rule: "restartOnly",

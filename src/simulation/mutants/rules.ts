@@ -141,6 +141,7 @@ export const RULES = {
   restartBroughtBack: rule("", "A pod template that comes back brings nothing: its pods are those from before."),
   restartBreaker: rule("", "More restarts within an hour than there may be are stopped, whoever counts."),
   restartUsed: rule("", "Only a change of what is used leads to a restart."),
+  restartEntry: rule("", "That a key of a Secret goes is no reason for a restart."),
   restartOnly: rule("", "Nothing but our annotations is written."),
   restartOneByOne: rule("", "Pods that nobody rolls are deleted one at a time, each when all others are ready."),
   ringGate: rule("P55", "A key is ready only once every server accepts it."),

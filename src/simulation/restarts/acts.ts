@@ -110,6 +110,7 @@ const killPod: Act = async (world) => {
 const ACTS = {
   changeSecret: writeSecret((world) => ({ data: { password: encoded(fresh(world)) } })),
   changeOther: writeSecret((world) => ({ data: { note: encoded(fresh(world)) } })),
+  loseEntry: writeSecret(() => ({ data: { password: null } })),
   labelSecret: writeSecret((world) => ({ metadata: { labels: { seen: fresh(world) } } })),
   changeBack: writeSecret(() => ({ data: { password: encoded("1") } })),
   loseSecret: async (world) => {

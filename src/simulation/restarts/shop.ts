@@ -96,7 +96,7 @@ export const sourceOf = ({ labels = {} }: { readonly labels?: Annotations }): st
 export function valueIn(secret: KubeObject | undefined, source: string): string | undefined {
   const uses = source.slice(source.indexOf("/") + 1);
   const data = secret?.data as Annotations | undefined;
-  return uses === "all" ? data && JSON.stringify(data) : data?.[uses];
+  return uses === "all" ? data && JSON.stringify(Object.entries(data).sort()) : data?.[uses];
 }
 
 export const hashOf = (template: unknown): string =>
@@ -121,7 +121,7 @@ export function podOf(workload: KubeObject, name: string): KubeObject {
     metadata: {
       namespace: NAMESPACE,
       name,
-      labels: { ...labels, of: uid, hash },
+      labels: { ...labels, of: uid, hash, ...(!isBare && { "pod-template-hash": hash }) },
       ...(annotations && { annotations }),
       ownerReferences: [{ apiVersion: "apps/v1", kind: replicaSetType.kind, controller: true, ...owner }],
     },
