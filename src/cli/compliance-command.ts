@@ -1,17 +1,17 @@
 import { bind9Instance } from "../api/bind/bind9-instance.ts";
 import { UsageError } from "../base/errors.ts";
+import { type ComplianceItem, type ComplianceReport, complianceItem } from "../insight/compliance/compliance-report.ts";
+import { followedKeyItem } from "../insight/compliance/followed-key.ts";
+import { listSeen, type Unseen } from "../insight/resources/list-all.ts";
+import { managedResource } from "../insight/resources/managed-resource.ts";
 import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import { managedKinds } from "../reconcile/managed-kinds.ts";
 import type { Command, ExitCode, Flags } from "./command.ts";
 import { complianceJson } from "./compliance/compliance-json.ts";
 import { complianceMarkdown } from "./compliance/compliance-markdown.ts";
-import { type ComplianceItem, type ComplianceReport, complianceItem } from "./compliance/compliance-report.ts";
-import { followedKeyItem } from "./compliance/followed-key.ts";
 import { readChoice, readDuration } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
 import { outputOption } from "./output-option.ts";
-import { listSeen, type Unseen } from "./resources/list-all.ts";
-import { managedResource } from "./resources/managed-resource.ts";
 import { selectorOption } from "./resources/target-options.ts";
 
 export const complianceCommand: Command = {

@@ -1,8 +1,8 @@
+import { reportConsumers } from "../insight/consumers/consumers-report.ts";
 import type { Command, ExitCode } from "./command.ts";
 import { consumersJson } from "./consumers/consumers-json.ts";
-import { reportConsumers } from "./consumers/consumers-report.ts";
 import { consumersText } from "./consumers/consumers-text.ts";
-import { readSourceTarget } from "./consumers/source-target.ts";
+import { readSourceTarget } from "./consumers/read-source-target.ts";
 import { readChoice } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
 import { outputOption } from "./output-option.ts";

@@ -1,9 +1,14 @@
+import { deletedKeyProblems } from "../insight/consumers/deleted-keys.ts";
+import { explain, type Fact } from "../insight/explain/explanation.ts";
+import { lastFailure } from "../insight/explain/last-failure.ts";
+import { lookAtChildren } from "../insight/resources/look-at-children.ts";
+import { type ManagedResource, nameOf } from "../insight/resources/managed-resource.ts";
+import type { Problem } from "../insight/resources/problems.ts";
+import { withConsumers } from "../insight/status/secret-consumers.ts";
+import { reportOf } from "../insight/status/status-report.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Command, ExitCode } from "./command.ts";
-import { deletedKeyProblems } from "./consumers/deleted-keys.ts";
-import { explain, type Fact } from "./explain/explanation.ts";
 import { explanationJson } from "./explain/explanation-json.ts";
-import { lastFailure } from "./explain/last-failure.ts";
 import { readChoice } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
 import { outputOption } from "./output-option.ts";
@@ -11,12 +16,7 @@ import { createPaint, type Paint } from "./print/paint.ts";
 import { wrap } from "./print/wrap.ts";
 import { fetchResources, selectionsOf } from "./resources/fetch-resources.ts";
 import { kindNames } from "./resources/find-kind.ts";
-import { lookAtChildren } from "./resources/look-at-children.ts";
-import { type ManagedResource, nameOf } from "./resources/managed-resource.ts";
-import type { Problem } from "./resources/problems.ts";
 import { namespaceOption, readOne } from "./resources/target-options.ts";
-import { withConsumers } from "./status/secret-consumers.ts";
-import { reportOf } from "./status/status-report.ts";
 
 export const explainCommand: Command = {
   name: "explain",

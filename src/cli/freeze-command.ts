@@ -1,12 +1,14 @@
 import { messageOf } from "../base/errors.ts";
+import { annotate } from "../insight/resources/annotate.ts";
+import { parentOf } from "../insight/resources/children.ts";
+import { type ManagedResource, nameOf } from "../insight/resources/managed-resource.ts";
 import { ANNOTATIONS } from "../reconcile/managed/managed-kind.ts";
 import type { Command, ExitCode } from "./command.ts";
+import { FIELD_MANAGER } from "./field-manager.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
-import { annotate } from "./resources/annotate.ts";
-import { hintAtParent, leaveChildren, parentOf } from "./resources/children.ts";
 import { fetchResources, selectionsOf } from "./resources/fetch-resources.ts";
 import { kindNames } from "./resources/find-kind.ts";
-import { type ManagedResource, nameOf } from "./resources/managed-resource.ts";
+import { hintAtParent, leaveChildren } from "./resources/leave-children.ts";
 import { massOptions, readOneOrAll, type Targets } from "./resources/target-options.ts";
 
 const words = { usage: "(KIND NAME | [KIND] --all [-l SELECTOR])", max: 2, first: kindNames() };
@@ -54,7 +56,7 @@ export async function runFreeze(call: ClusterCall, isWanted: boolean): Promise<E
   for (const resource of resources) {
     try {
       if (resource.isFrozen !== isWanted)
-        await annotate(kube, resource, { [ANNOTATIONS.freeze]: isWanted ? "true" : null });
+        await annotate(kube, resource, { [ANNOTATIONS.freeze]: isWanted ? "true" : null }, FIELD_MANAGER);
       const already = resource.isFrozen === isWanted ? " (it was already)" : "";
       world.stdout.write(`${nameOf(resource)}: ${word}${already}\n`);
     } catch (error) {

@@ -1,15 +1,16 @@
 import { messageOf } from "../base/errors.ts";
+import { annotate } from "../insight/resources/annotate.ts";
+import { type ManagedResource, managedResource, nameOf } from "../insight/resources/managed-resource.ts";
+import { delayOf, obstacleTo, requestFor } from "../insight/rotate/request-rotation.ts";
 import type { Command, ExitCode } from "./command.ts";
+import { FIELD_MANAGER } from "./field-manager.ts";
 import { readDuration } from "./flag-values.ts";
 import { type ClusterCall, clusterOptions, withCluster } from "./open-cluster.ts";
-import { annotate } from "./resources/annotate.ts";
-import { hintAtParent, leaveChildren } from "./resources/children.ts";
 import { isConfirmed, yesOption } from "./resources/confirm.ts";
 import { fetchResources, type KindSelection, selectionsOf } from "./resources/fetch-resources.ts";
 import { kindNames } from "./resources/find-kind.ts";
-import { type ManagedResource, managedResource, nameOf } from "./resources/managed-resource.ts";
+import { hintAtParent, leaveChildren } from "./resources/leave-children.ts";
 import { massOptions, readOneOrAll } from "./resources/target-options.ts";
-import { delayOf, obstacleTo, requestFor } from "./rotate/request-rotation.ts";
 import { RotationWait } from "./rotate/rotation-wait.ts";
 
 export const rotateCommand: Command = {
@@ -102,7 +103,7 @@ async function isAsked(
   const forget = wait?.follow(resource, id);
   try {
     stdout.write(`${name}: asking for a rotation\n`);
-    const asked = await annotate(kube, resource, { [annotation]: value });
+    const asked = await annotate(kube, resource, { [annotation]: value }, FIELD_MANAGER);
     const delay = delayOf(managedResource(resource.kind, asked), clock.now());
     if (delay !== undefined) stdout.write(`${name}: held back: ${delay}\n`);
     return true;

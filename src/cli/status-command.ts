@@ -1,3 +1,7 @@
+import { lookAtChildren } from "../insight/resources/look-at-children.ts";
+import type { ManagedResource } from "../insight/resources/managed-resource.ts";
+import { withConsumers } from "../insight/status/secret-consumers.ts";
+import { reportOf, type StatusReport, worstFirst } from "../insight/status/status-report.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Command, ExitCode } from "./command.ts";
 import { readChoice } from "./flag-values.ts";
@@ -6,13 +10,9 @@ import { outputOption } from "./output-option.ts";
 import { createPaint } from "./print/paint.ts";
 import { fetchResources, selectionsOf } from "./resources/fetch-resources.ts";
 import { kindNames } from "./resources/find-kind.ts";
-import { lookAtChildren } from "./resources/look-at-children.ts";
-import type { ManagedResource } from "./resources/managed-resource.ts";
 import { kindsElsewhere } from "./resources/other-namespaces.ts";
 import { allNamespacesOption, namespaceOption, readAnyNumber, selectorOption } from "./resources/target-options.ts";
-import { withConsumers } from "./status/secret-consumers.ts";
 import { statusJson } from "./status/status-json.ts";
-import { reportOf, type StatusReport, worstFirst } from "./status/status-report.ts";
 import { statusText } from "./status/status-text.ts";
 
 export const statusCommand: Command = {

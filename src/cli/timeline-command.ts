@@ -1,11 +1,11 @@
 import { UsageError } from "../base/errors.ts";
+import { type Timeline, timelineOf } from "../insight/timeline/timeline.ts";
 import { SpecProblem } from "../reconcile/managed/spec-problem.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
 import { readChoice, readDuration, readInstant } from "./flag-values.ts";
 import { outputOption } from "./output-option.ts";
 import { createPaint } from "./print/paint.ts";
 import { type Manifest, readManifests } from "./timeline/read-manifests.ts";
-import { type Timeline, timelineOf } from "./timeline/timeline.ts";
 import { timelineJson } from "./timeline/timeline-json.ts";
 import { timelineText } from "./timeline/timeline-text.ts";
 

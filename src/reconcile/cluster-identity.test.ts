@@ -107,7 +107,10 @@ test("without its namespace there is no identity, and the next try starts afresh
 test("that its namespace is missing is said with the remedy, and work begins once it is there", async () => {
   const { kube } = embeddedCluster();
   const reconcile = onceIdentified({ kube, random: seededRandom(1), namespace: "ops" }, () => async () => SETTLED);
-  await assert.rejects(reconcile("a", signal), { code: "OwnNamespaceMissing", message: /kubectl create namespace ops/ });
+  await assert.rejects(reconcile("a", signal), {
+    code: "OwnNamespaceMissing",
+    message: /kubectl create namespace ops/,
+  });
   await kube.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "ops" } });
   assert.deepEqual(await reconcile("a", signal), SETTLED);
 });

@@ -4,7 +4,7 @@ import { keyFile, SHORT_SECRET } from "../../src/bind/bind-objects.fixture.ts";
 import { fieldAt } from "../../src/bind/fields.ts";
 import { readFollowingRing } from "../../src/bind/followed-ring.ts";
 import type { KeyRing } from "../../src/bind/key-ring.ts";
-import { followedKeyItem } from "../../src/cli/compliance/followed-key.ts";
+import { followedKeyItem } from "../../src/insight/compliance/followed-key.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { BindWorld } from "./bind-world.ts";
 

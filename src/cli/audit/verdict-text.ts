@@ -1,6 +1,6 @@
 import type { Fault } from "../../audit/file-check.ts";
 import type { ChainVerdict, Verdict } from "../../audit/verdict.ts";
-import { oneLine } from "../print/one-line.ts";
+import { oneLine } from "../../insight/words/one-line.ts";
 import type { Paint } from "../print/paint.ts";
 import { table } from "../print/table.ts";
 

@@ -1,4 +1,4 @@
-import { oneLine } from "../print/one-line.ts";
+import { oneLine } from "../../insight/words/one-line.ts";
 import type { Paint } from "../print/paint.ts";
 import { counted, type Finding } from "./finding.ts";
 import type { FindingGroup } from "./judge/judge.ts";

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import { formatInstant } from "../../base/instant.ts";
-import { type ComplianceItem, type ComplianceReport, isInOrder } from "./compliance-report.ts";
-import { summaryOf } from "./compliance-summary.ts";
+import { type ComplianceItem, type ComplianceReport, isInOrder } from "../../insight/compliance/compliance-report.ts";
+import { summaryOf } from "../../insight/compliance/compliance-summary.ts";
 
 /** The report for programs: dates as RFC 3339, lengths as specs have them. */
 export const complianceJson = (report: ComplianceReport) => ({

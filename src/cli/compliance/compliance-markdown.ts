@@ -1,8 +1,8 @@
 import { formatInstant } from "../../base/instant.ts";
-import { oneLine } from "../print/one-line.ts";
-import { shortLength } from "../print/when.ts";
-import type { ComplianceItem, ComplianceReport } from "./compliance-report.ts";
-import { summaryOf } from "./compliance-summary.ts";
+import type { ComplianceItem, ComplianceReport } from "../../insight/compliance/compliance-report.ts";
+import { summaryOf } from "../../insight/compliance/compliance-summary.ts";
+import { oneLine } from "../../insight/words/one-line.ts";
+import { shortLength } from "../../insight/words/when.ts";
 
 /** The report for people and their auditors. It says what is, and claims nothing. */
 export function complianceMarkdown(report: ComplianceReport): string {

@@ -1,8 +1,8 @@
 import { formatInstant } from "../../base/instant.ts";
-import { type Consumer, hasMoved, podsOf } from "./consumer.ts";
-import { isAfterConsumers, keyProblems, noteWords } from "./consumer-words.ts";
-import type { ConsumersReport, Publisher } from "./consumers-report.ts";
-import { type Waiting, waitingWords } from "./waiting.ts";
+import { type Consumer, hasMoved, podsOf } from "../../insight/consumers/consumer.ts";
+import { isAfterConsumers, keyProblems, noteWords } from "../../insight/consumers/consumer-words.ts";
+import type { ConsumersReport, Publisher } from "../../insight/consumers/consumers-report.ts";
+import { type Waiting, waitingWords } from "../../insight/consumers/waiting.ts";
 
 /** The report for programs: dates as RFC 3339, what is not there or not known left out. */
 export function consumersJson(report: ConsumersReport): unknown {

@@ -1,10 +1,5 @@
 import { formatInstant } from "../../base/instant.ts";
-import type { Paint } from "../print/paint.ts";
-import { type Column, table } from "../print/table.ts";
-import { relative } from "../print/when.ts";
-import { parentName } from "../resources/children.ts";
-import { deletionWords } from "../status/deletion-words.ts";
-import type { Consumer } from "./consumer.ts";
+import type { Consumer } from "../../insight/consumers/consumer.ts";
 import {
   isAfterConsumers,
   keyProblems,
@@ -14,8 +9,13 @@ import {
   runsOnWords,
   usesWords,
   workloadWords,
-} from "./consumer-words.ts";
-import type { ConsumersReport, Publisher } from "./consumers-report.ts";
+} from "../../insight/consumers/consumer-words.ts";
+import type { ConsumersReport, Publisher } from "../../insight/consumers/consumers-report.ts";
+import { parentName } from "../../insight/resources/children.ts";
+import { deletionWords } from "../../insight/status/deletion-words.ts";
+import { relative } from "../../insight/words/when.ts";
+import type { Paint } from "../print/paint.ts";
+import { type Column, table } from "../print/table.ts";
 
 export interface ConsumersTextOptions {
   readonly now: number;

@@ -1,5 +1,7 @@
 import { cfServiceBinding } from "../../api/korifi/cf-service-binding.ts";
 import { cfServiceInstance } from "../../api/korifi/cf-service-instance.ts";
+import { listAll } from "../../insight/resources/list-all.ts";
+import { conditionOf } from "../../insight/resources/problems.ts";
 import { isSameCredentials, readCredentialsIn } from "../../korifi/credentials.ts";
 import type { Binding, Instance, SecretView } from "../../korifi/model.ts";
 import { vcapSecretName } from "../../korifi/names.ts";
@@ -8,8 +10,6 @@ import { ifFound } from "../../kube/if-found.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { SecretAddress } from "../../publish/secret-publisher.ts";
-import { listAll } from "../resources/list-all.ts";
-import { conditionOf } from "../resources/problems.ts";
 import { findSecret } from "./set-credentials.ts";
 import { isGivenOut, isSeen, type SetCredentials } from "./taken-up.ts";
 

@@ -8,7 +8,7 @@ import { ifFound } from "../../kube/if-found.ts";
 import { apiVersionOf, type KubeObject, keyOf } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { type SecretAddress, secretType } from "../../publish/secret-publisher.ts";
-import { FIELD_MANAGER } from "../resources/annotate.ts";
+import { FIELD_MANAGER } from "../field-manager.ts";
 import { type CredentialsWish, findingText } from "./read-wish.ts";
 import { planSet, type SetPlan, type SetStep } from "./set-plan.ts";
 

@@ -1,12 +1,12 @@
 import { formatInstant } from "../../base/instant.ts";
+import { awaitedChild } from "../../insight/explain/child-words.ts";
+import type { Fact } from "../../insight/explain/explanation.ts";
+import { outlookOf } from "../../insight/explain/outlook.ts";
+import { whyHeld } from "../../insight/explain/words.ts";
+import type { ChildView } from "../../insight/resources/look-at-children.ts";
+import type { ManagedResource } from "../../insight/resources/managed-resource.ts";
 import { apiVersionOf } from "../../kube/objects.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
-import type { ChildView } from "../resources/look-at-children.ts";
-import type { ManagedResource } from "../resources/managed-resource.ts";
-import { awaitedChild } from "./child-words.ts";
-import type { Fact } from "./explanation.ts";
-import { outlookOf } from "./outlook.ts";
-import { whyHeld } from "./words.ts";
 
 /** The explanation for programs: the words that people get, and what the engine says in words of its own. */
 export function explanationJson(

@@ -7,7 +7,7 @@ import { SecretPublisher, secretType } from "../../publish/secret-publisher.ts";
 import type { ManagedFamily } from "../../reconcile/managed/family.ts";
 import { ownerOf } from "../../reconcile/managed/marks.ts";
 import { fieldsOf } from "../../reconcile/managed/read-fields.ts";
-import { FIELD_MANAGER } from "../resources/annotate.ts";
+import { FIELD_MANAGER } from "../field-manager.ts";
 import type { Bench } from "./bench.ts";
 import type { Action, MarkedPublication } from "./plan.ts";
 

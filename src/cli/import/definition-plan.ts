@@ -1,10 +1,10 @@
 import type { CustomResource } from "../../api/custom-resource.ts";
+import { listAll } from "../../insight/resources/list-all.ts";
 import { NotServed } from "../../kube/errors.ts";
 import { ifFound } from "../../kube/if-found.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import { recordOf, recordsIn } from "../../kube/record.ts";
 import { crdType } from "../../runtime/operator.ts";
-import { listAll } from "../resources/list-all.ts";
 import type { Bench } from "./bench.ts";
 import { inactivating, type OperatorTraces } from "./other-operator.ts";
 import { NOTHING_TO_DO, type Plan, type Refusal, refusal, type Step, seenOf } from "./plan.ts";

@@ -1,10 +1,10 @@
 import { parseInstant } from "../../base/instant.ts";
+import { listSeen, type Unseen } from "../../insight/resources/list-all.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import { keyOf } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { recordOf, recordsIn } from "../../kube/record.ts";
 import { deploymentType } from "../../restart/workload-kinds.ts";
-import { listSeen, type Unseen } from "../resources/list-all.ts";
 import { type Refusal, refusal } from "./plan.ts";
 
 /**

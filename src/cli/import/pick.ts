@@ -1,8 +1,8 @@
 import { UsageError } from "../../base/errors.ts";
+import { listAll } from "../../insight/resources/list-all.ts";
 import { NotServed } from "../../kube/errors.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
 import { describeType } from "../../kube/objects.ts";
-import { listAll } from "../resources/list-all.ts";
 import type { Bench } from "./bench.ts";
 import type { ImportWish } from "./source.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../base/properties.fixture.ts";
+import { moment, relative, shortLength } from "../../insight/words/when.ts";
 import { createPaint } from "./paint.ts";
 import { table } from "./table.ts";
-import { moment, relative, shortLength } from "./when.ts";
 import { wrap } from "./wrap.ts";
 
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];

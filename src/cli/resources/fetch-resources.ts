@@ -1,11 +1,11 @@
 import { UsageError } from "../../base/errors.ts";
+import { listAll } from "../../insight/resources/list-all.ts";
+import { type ManagedResource, managedResource } from "../../insight/resources/managed-resource.ts";
 import { BadRequest, NotFound, NotServed } from "../../kube/errors.ts";
 import type { Kube, Selection } from "../../kube/port.ts";
 import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
 import type { ClusterCall } from "../open-cluster.ts";
-import { listAll } from "./list-all.ts";
-import { type ManagedResource, managedResource } from "./managed-resource.ts";
 import type { Targets } from "./target-options.ts";
 
 /** The part of one kind that is meant, as lists and watches take it. */

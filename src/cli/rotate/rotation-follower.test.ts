@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { managedResource } from "../../insight/resources/managed-resource.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../../reconcile/managed-kinds.ts";
-import { managedResource } from "../resources/managed-resource.ts";
 import { RotationFollower } from "./rotation-follower.ts";
 
 const [kind] = managedKinds as readonly [ManagedKind];

@@ -1,10 +1,10 @@
 import { formatInstant } from "../../base/instant.ts";
 import { deletionInstant } from "../../engine/dates.ts";
 import type { State } from "../../engine/model.ts";
+import { type ManagedResource, managedResource } from "../../insight/resources/managed-resource.ts";
+import { conditionOf } from "../../insight/resources/problems.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
-import { type ManagedResource, managedResource } from "../resources/managed-resource.ts";
-import { conditionOf } from "../resources/problems.ts";
 
 /** How far a rotation has come. Each phase includes those before it. */
 const PHASES = ["asked", "intended", "made", "published", "committed"] as const;

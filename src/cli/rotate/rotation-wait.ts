@@ -1,10 +1,10 @@
 import type { Timer } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
+import { type ManagedResource, nameOf } from "../../insight/resources/managed-resource.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import { EXIT_CODES, type ExitCode } from "../command.ts";
 import type { ClusterCall } from "../open-cluster.ts";
 import type { KindSelection } from "../resources/fetch-resources.ts";
-import { type ManagedResource, nameOf } from "../resources/managed-resource.ts";
 import { RotationFollower } from "./rotation-follower.ts";
 import { RotationWatch } from "./watch-rotations.ts";
 

@@ -1,7 +1,7 @@
-import { type Consumer, hasMoved } from "../consumers/consumer.ts";
-import { rolloutWords, runsOnWords } from "../consumers/consumer-words.ts";
-import { nameOf } from "../resources/managed-resource.ts";
-import type { StatusReport } from "./status-report.ts";
+import { type Consumer, hasMoved } from "../../insight/consumers/consumer.ts";
+import { rolloutWords, runsOnWords } from "../../insight/consumers/consumer-words.ts";
+import { nameOf } from "../../insight/resources/managed-resource.ts";
+import type { StatusReport } from "../../insight/status/status-report.ts";
 
 /**
  * Where the consumers of published Secrets stand: how many have moved on to what is published, and a line for each that has

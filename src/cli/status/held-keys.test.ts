@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { managedResource } from "../../insight/resources/managed-resource.ts";
+import { reportOf } from "../../insight/status/status-report.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../../reconcile/managed-kinds.ts";
 import type { Paint } from "../print/paint.ts";
-import { managedResource } from "../resources/managed-resource.ts";
 import { statusJson } from "./status-json.ts";
-import { reportOf } from "./status-report.ts";
 import { statusText } from "./status-text.ts";
 
 const [kind] = managedKinds as readonly [ManagedKind];

@@ -1,8 +1,8 @@
 import { formatInstant } from "../../base/instant.ts";
+import type { RetiredReport, StatusReport } from "../../insight/status/status-report.ts";
 import { apiVersionOf } from "../../kube/objects.ts";
 import { entryFields } from "../../reconcile/managed/history-fields.ts";
 import { consumerJson } from "../consumers/consumers-json.ts";
-import type { RetiredReport, StatusReport } from "./status-report.ts";
 
 /** The reports for programs: dates as RFC 3339, what is not there left out. */
 export function statusJson(reports: readonly StatusReport[]): unknown {

@@ -1,14 +1,14 @@
 import { formatInstant } from "../../base/instant.ts";
+import { nameOf } from "../../insight/resources/managed-resource.ts";
+import { deletionWords } from "../../insight/status/deletion-words.ts";
+import { type Family, familiesOf, uidOf } from "../../insight/status/families.ts";
+import type { RetiredReport, StatusReport } from "../../insight/status/status-report.ts";
+import { oneLine } from "../../insight/words/one-line.ts";
+import { relative, shortLength } from "../../insight/words/when.ts";
 import { cut } from "../print/cut.ts";
-import { oneLine } from "../print/one-line.ts";
 import type { Paint } from "../print/paint.ts";
 import { type Column, table } from "../print/table.ts";
-import { relative, shortLength } from "../print/when.ts";
-import { nameOf } from "../resources/managed-resource.ts";
 import { consumerLines } from "./consumer-lines.ts";
-import { deletionWords } from "./deletion-words.ts";
-import { type Family, familiesOf, uidOf } from "./families.ts";
-import type { RetiredReport, StatusReport } from "./status-report.ts";
 
 export interface StatusTextOptions {
   readonly now: number;

@@ -1,4 +1,4 @@
-import type { Level } from "./timeline.ts";
+import type { Level } from "../../insight/timeline/timeline.ts";
 
 export interface ChartOptions {
   readonly from: number;

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import { formatInstant } from "../../base/instant.ts";
+import type { Timeline } from "../../insight/timeline/timeline.ts";
 import type { KubeObject } from "../../kube/objects.ts";
-import type { Timeline } from "./timeline.ts";
 
 /** The timeline for programs: dates as RFC 3339, lengths as durations. */
 export function timelineJson({ apiVersion, kind, metadata }: KubeObject, timeline: Timeline): unknown {

@@ -1,9 +1,9 @@
 import { formatDuration } from "../../base/duration.ts";
 import { formatInstant } from "../../base/instant.ts";
+import type { Rotation, Timeline } from "../../insight/timeline/timeline.ts";
 import type { Paint } from "../print/paint.ts";
 import { table } from "../print/table.ts";
 import { chart, LEGEND } from "./chart.ts";
-import type { Rotation, Timeline } from "./timeline.ts";
 
 /** More lines than this help nobody; JSON has them all. */
 const MAX_LISTED = 40;

@@ -1,10 +1,10 @@
 import type { CustomResource } from "../../api/custom-resource.ts";
 import { DERIVED_LABEL } from "../../api/korifi/names.ts";
+import type { Unseen } from "../../insight/resources/list-all.ts";
 import { describeType, type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../kube/objects.ts";
 import { IN_USE } from "../../reconcile/managed/config-keeper.ts";
 import { FINALIZER } from "../../reconcile/managed/managed-kind.ts";
 import type { Lease } from "../../runtime/lease-record.ts";
-import type { Unseen } from "../resources/list-all.ts";
 
 /**
  * Everything of Keyturn's that a cluster has, as it was seen at one moment. Of Secrets and of what is made for resources there

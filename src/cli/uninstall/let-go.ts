@@ -2,7 +2,7 @@ import { customResources } from "../../api/custom-resources.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { CREDENTIALS_LABEL } from "../../reconcile/managed/config-keeper.ts";
-import { FIELD_MANAGER } from "../resources/annotate.ts";
+import { FIELD_MANAGER } from "../field-manager.ts";
 import { type Item, isHeld, OWN_FINALIZERS, objectsOf, refOf, titleOf } from "./inventory.ts";
 import { lookAtKinds, lookAtSecrets } from "./look-around.ts";
 import { seeing, toEach, until, type Work } from "./work.ts";

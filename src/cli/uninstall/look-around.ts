@@ -2,6 +2,7 @@ import type { CustomResource } from "../../api/custom-resource.ts";
 import { customResources } from "../../api/custom-resources.ts";
 import { ANCHOR_SECRET, KEY_SECRET } from "../../audit/audit-ledger.ts";
 import type { Clock } from "../../base/clock.ts";
+import { listSeen, type Unseen } from "../../insight/resources/list-all.ts";
 import { ifFound } from "../../kube/if-found.ts";
 import { describeType, type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
@@ -18,7 +19,6 @@ import { crdType } from "../../runtime/operator.ts";
 import { serviceType } from "../check/gather/kinds.ts";
 import { lookAt } from "../check/gather/look.ts";
 import { leasesOf } from "../check/gather/operator.ts";
-import { listSeen, type Unseen } from "../resources/list-all.ts";
 import { belongingsOf, installedTypes, isInstalled } from "./installation.ts";
 import type { Inventory, Item, KindFound } from "./inventory.ts";
 

@@ -2,7 +2,7 @@ import { ifFound } from "../../kube/if-found.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
 import { deploymentType, podType } from "../../restart/workload-kinds.ts";
 import { type Lease, leaseType, recordOf } from "../../runtime/lease-record.ts";
-import { FIELD_MANAGER } from "../resources/annotate.ts";
+import { FIELD_MANAGER } from "../field-manager.ts";
 import { refOf, titleOf } from "./inventory.ts";
 import { lookAtOperators } from "./look-around.ts";
 import { wantedReplicas } from "./objections.ts";

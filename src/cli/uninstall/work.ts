@@ -1,10 +1,10 @@
 import { type Clock, delay } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { KeyturnError, never } from "../../base/errors.ts";
+import type { Unseen } from "../../insight/resources/list-all.ts";
 import { Conflict, NotFound, NotServed, TooManyRequests, Unavailable, Unreachable } from "../../kube/errors.ts";
 import type { Kube } from "../../kube/port.ts";
 import { inParallel } from "../../providers/bind/in-parallel.ts";
-import type { Unseen } from "../resources/list-all.ts";
 import type { Wish } from "./wish.ts";
 
 /** What the steps of an uninstallation are done with. */

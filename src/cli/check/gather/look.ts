@@ -1,8 +1,8 @@
+import { listAll } from "../../../insight/resources/list-all.ts";
 import { KubeError, NotServed, Unauthorized } from "../../../kube/errors.ts";
 import { ifFound } from "../../../kube/if-found.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../../../kube/objects.ts";
 import type { Kube, ListOptions } from "../../../kube/port.ts";
-import { listAll } from "../../resources/list-all.ts";
 import { type Sight, seen, unseen } from "../finding.ts";
 
 /** What a read has shown. One that is refused, or fails, keeps nobody from looking at the rest. */

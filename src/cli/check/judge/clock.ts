@@ -1,4 +1,4 @@
-import { shortLength } from "../../print/when.ts";
+import { shortLength } from "../../../insight/words/when.ts";
 import { type Finding, hint, ok, problem } from "../finding.ts";
 
 /** A `Date` header tells seconds, and an answer takes its time. */

@@ -1,8 +1,8 @@
 import { parseInstant } from "../../../base/instant.ts";
+import { shortLength } from "../../../insight/words/when.ts";
 import { type KubeObject, keyOf } from "../../../kube/objects.ts";
 import { recordOf, recordsIn, type UnknownRecord } from "../../../kube/record.ts";
 import { type Lease, recordOf as leaseRecordOf } from "../../../runtime/lease-record.ts";
-import { shortLength } from "../../print/when.ts";
 import { type Finding, hint, judged, notYet, ok, problem, type Sight } from "../finding.ts";
 import { barredBy } from "./pod-security.ts";
 

@@ -1,3 +1,4 @@
+import { listSeen, type Unseen } from "../../../insight/resources/list-all.ts";
 import { Forbidden, NotFound } from "../../../kube/errors.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../../kube/objects.ts";
 import type { Kube } from "../../../kube/port.ts";
@@ -7,7 +8,6 @@ import { annotationsOf } from "../../../restart/annotations.ts";
 import type { SourceId, SourceKind } from "../../../restart/model.ts";
 import { type SourceMarks, sourceMarksOf } from "../../../restart/opt-in.ts";
 import { classType, configMapType, jobType, kindOf, workloadKinds } from "../../../restart/workload-kinds.ts";
-import { listSeen, type Unseen } from "../../resources/list-all.ts";
 import { type Candidate, type ReloaderWorkload, readReloaderWorkload } from "./reloader-workload.ts";
 
 /** A Secret, ConfigMap or SecretProviderClass that says something to Reloader. */

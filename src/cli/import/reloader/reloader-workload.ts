@@ -1,3 +1,4 @@
+import { shortLength } from "../../../insight/words/when.ts";
 import type { KubeObject } from "../../../kube/objects.ts";
 import { recordsIn } from "../../../kube/record.ts";
 import { annotationsOf, OWN_PREFIX, optInAnnotation } from "../../../restart/annotations.ts";
@@ -6,7 +7,6 @@ import { type OptIn, readOptIn, type SourceMarks } from "../../../restart/opt-in
 import { usesOf } from "../../../restart/pod-uses.ts";
 import { partsOf } from "../../../restart/source-id.ts";
 import type { PodTemplate } from "../../../restart/workload-kinds.ts";
-import { shortLength } from "../../print/when.ts";
 import { type ClassWords, classWords, isClass } from "./class-words.ts";
 import { type ReloaderAnnotation, reloaderAnnotations } from "./reloader-annotations.ts";
 

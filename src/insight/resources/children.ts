@@ -3,8 +3,7 @@ import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
 import { fieldsOf, textOf } from "../../reconcile/managed/read-fields.ts";
 import { managedKinds } from "../../reconcile/managed-kinds.ts";
 import { readMarks } from "../../reconcile/parents/child-marks.ts";
-import type { Output } from "../command.ts";
-import { type ManagedResource, nameOf } from "./managed-resource.ts";
+import type { ManagedResource } from "./managed-resource.ts";
 
 /** The resource that another one is a key of: it makes it, copies from it, and deletes it when its time is over. */
 export interface Parent extends ObjectRef {
@@ -38,24 +37,3 @@ export const parentName = (parent: Parent): string => `${parent.kind.type.kind.t
 
 /** `rotatingcredentialbinding orders`: as it is given to a command. */
 export const parentWords = (parent: Parent): string => `${parent.kind.type.kind.toLowerCase()} ${keyOf(parent)}`;
-
-/** Of many, those that are nobody's key: what is done to a parent is done to its children. How many are left is said. */
-export function leaveChildren(resources: readonly ManagedResource[], stderr: Output): readonly ManagedResource[] {
-  const others = resources.filter((resource) => !parentOf(resource));
-  const count = resources.length - others.length;
-  if (count === 1) stderr.write("keyturn: 1 child is left to its parent, which rotates it\n");
-  if (count > 1) stderr.write(`keyturn: ${count} children are left to their parents, which rotate them\n`);
-  return others;
-}
-
-/** To somebody who named a child: what they may have meant. */
-export function hintAtParent(
-  resource: ManagedResource,
-  { command, does }: { readonly command: string; readonly does: string },
-  stderr: Output,
-): void {
-  const parent = parentOf(resource);
-  if (!parent) return;
-  const instead = `keyturn ${command} ${parentWords(parent)} is what ${does}`;
-  stderr.write(`keyturn: ${nameOf(resource)} is a child of ${parentName(parent)}: ${instead}\n`);
-}

@@ -2,18 +2,16 @@ import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { ManagedResource } from "./managed-resource.ts";
 
-/** Whose fields those are that a person writes with a command. */
-export const FIELD_MANAGER = "keyturn-cli";
-
 /** Sets one annotation, or removes it with null; all else stays as it is, whoever writes meanwhile. */
 export function annotate(
   kube: Kube,
   { kind, object }: ManagedResource,
   annotation: Readonly<Record<string, string | null>>,
+  fieldManager: string,
 ): Promise<KubeObject> {
   const { name, namespace, uid } = object.metadata;
   const ref = { name, ...(namespace !== undefined && { namespace }) };
   // The UID makes sure that it is still the same resource, and not another one of its name.
   const body = { metadata: { uid, annotations: annotation } };
-  return kube.patch(kind.type, ref, { type: "merge", body }, { fieldManager: FIELD_MANAGER });
+  return kube.patch(kind.type, ref, { type: "merge", body }, { fieldManager });
 }

@@ -1,18 +1,10 @@
 import { UsageError } from "../../base/errors.ts";
 import { isNamespaceName, isObjectName } from "../../base/object-names.ts";
+import { SOURCE_KINDS, type SourceTarget } from "../../insight/consumers/source-target.ts";
 import type { ResourceType } from "../../kube/objects.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
-import type { SourceId, SourceKind } from "../../restart/model.ts";
+import type { SourceKind } from "../../restart/model.ts";
 import { classType, configMapType } from "../../restart/workload-kinds.ts";
-
-/** The Secret, ConfigMap or SecretProviderClass that somebody asks about. */
-export interface SourceTarget {
-  readonly type: ResourceType;
-  readonly source: SourceId;
-  readonly name: string;
-  /** Undefined: that of the flag, or of the context. */
-  readonly namespace: string | undefined;
-}
 
 interface Named {
   readonly kind: SourceKind;
@@ -25,9 +17,6 @@ const KINDS: readonly Named[] = [
   { kind: "configmap", type: configMapType, names: ["configmap", "configmaps", "cm"] },
   { kind: "class", type: classType, names: ["secretproviderclass", "secretproviderclasses", "class"] },
 ];
-
-/** The kinds that can be asked about, as they are written. */
-export const SOURCE_KINDS = "secret, configmap or secretproviderclass";
 
 const USAGE = `give the name of a Secret, or ${SOURCE_KINDS} and a name`;
 

@@ -1,5 +1,5 @@
 import type { HistoryEntry, Reason, RotationOutcome, State } from "../../engine/model.ts";
-import { moment } from "../print/when.ts";
+import { moment } from "../words/when.ts";
 import type { Fact } from "./explanation.ts";
 
 /** The JSON of `keyturn status` has all that the resource keeps. */

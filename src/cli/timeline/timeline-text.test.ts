@@ -4,12 +4,12 @@ import { formatDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { formatInstant } from "../../base/instant.ts";
 import { fc } from "../../base/properties.fixture.ts";
+import { type Timeline, timelineOf } from "../../insight/timeline/timeline.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { ManagedKind } from "../../reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../../reconcile/managed-kinds.ts";
 import { createPaint } from "../print/paint.ts";
 import { chart } from "./chart.ts";
-import { type Timeline, timelineOf } from "./timeline.ts";
 import { timelineText } from "./timeline-text.ts";
 
 const HOUR_MS = 3_600_000;

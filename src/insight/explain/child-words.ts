@@ -1,9 +1,9 @@
 import { formatDuration } from "../../base/duration.ts";
 import type { ManagedSpec } from "../../reconcile/managed/managed-kind.ts";
-import { oneLine } from "../print/one-line.ts";
 import { childKindOf } from "../resources/children.ts";
 import type { ChildView } from "../resources/look-at-children.ts";
 import type { ManagedResource } from "../resources/managed-resource.ts";
+import { oneLine } from "../words/one-line.ts";
 import type { Fact } from "./explanation.ts";
 
 /** The child to come that is there and not ready. One that nobody could look at is not: else it would be in use by now. */

@@ -4,7 +4,7 @@ import { deletionInstant, latestDeletion } from "../../engine/dates.ts";
 import type { Policy, Reason, RetiredCause, RetiredKey, WaitReason } from "../../engine/model.ts";
 import { notMoved } from "../../reconcile/managed/consumers.ts";
 import { ANNOTATIONS } from "../../reconcile/managed/managed-kind.ts";
-import { moment } from "../print/when.ts";
+import { moment } from "../words/when.ts";
 
 /** Why a new key is made: the ends of sentences that begin with what happens. */
 export function whyNewKey(reason: Reason, { frequencyMs }: Policy): string {

@@ -1,5 +1,5 @@
 import { notMoved } from "../../reconcile/managed/consumers.ts";
-import { relative } from "../print/when.ts";
+import { relative } from "../words/when.ts";
 import type { RetiredReport } from "./status-report.ts";
 
 /** What becomes of a retired key, and for whom it is kept. */
