@@ -1,18 +1,17 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeObject } from "../../src/kube/objects.ts";
-import { changeRotation, inMs, listBindings, listSecrets } from "./many-bindings.ts";
+import type { Rotation } from "../families/family.ts";
+import { changeRotation, inMs, listBindings, listSecrets, NOT_YET } from "./many-bindings.ts";
 import { between, type RequestCounts, type RequestMeter, sandboxMeter } from "./request-counts.ts";
 import type { RotationWorld } from "./rotation-world.ts";
 
 export interface DueAtOnceOptions {
   readonly count: number;
-  /** How long before the common due time the policies are changed. */
-  readonly leadMs: number;
+  /** How often all of them become due: enough for all rotations and deletions, and for a rest after them. */
+  readonly everyMinutes: number;
   /** How long a replaced key lives on: longer than all rotations together, so that deletions come after them. */
   readonly overlapMs: number;
-  /** The age of the youngest key when it is due; until a key of that age is due again, everything must be over. */
-  readonly leastAgeMs: number;
   readonly patienceMs: number;
   readonly kubeMeter: RequestMeter;
 }
@@ -31,45 +30,96 @@ const ANCHORS = "keyturn_audit_anchors_total";
 
 /** Long enough for the last answers to be counted. */
 const AFTERMATH_MS = 1500;
+const MINUTE_MS = 60_000;
 
-/** Makes all bindings with a policy due at one instant; measures how fast they are rotated, and what that and the deletions ask for. */
+/**
+ * Makes all bindings with a policy due at one instant, again and again: their keys are old enough when a window opens that
+ * all of them wait for. The first time does not count, since the operator looks outside before it rotates what somebody has
+ * touched; of the second it is measured how fast they are rotated, and what that and the deletions ask for.
+ */
 export async function measureDueAtOnce(world: RotationWorld, options: DueAtOnceOptions): Promise<DueAtOnceResult> {
-  const { count, leadMs, overlapMs, leastAgeMs, patienceMs, kubeMeter } = options;
+  const { count, everyMinutes, patienceMs, kubeMeter } = options;
   const { family } = world;
+  const earlier = await Rounds.begin(world, options);
+  const chosen = (await listBindings(world)).filter((binding) => family.readRotation(binding));
+  assert.equal(chosen.length, count);
+  await changeRotation(world, chosen, () => policyOf(options));
+  await earlier.untilOver(1);
   const before = (await listBindings(world)).filter((binding) => family.readRotation(binding));
-  assert.equal(before.length, count);
-  const createdAt = (binding: KubeObject): number => family.readStatus(binding).createdAt;
-  const newestAt = Math.max(...before.map(createdAt));
-  const dueAt = Math.max(Date.now() + leadMs, newestAt + leastAgeMs);
-  await changeRotation(world, before, (binding) => {
-    const frequencyMs = dueAt - createdAt(binding);
-    return { frequency: inMs(frequencyMs), ttl: inMs(frequencyMs + overlapMs) };
-  });
-  await world.untilIdle(patienceMs);
-  assert.ok(Date.now() < dueAt - AFTERMATH_MS, "the policies were not in force in time: a longer lead is needed");
+  const dueAt = nextOpening(everyMinutes);
   await sleep(dueAt - AFTERMATH_MS / 2 - Date.now());
-  const labels = `{kind="${family.type.kind}",cause="rotated"}`;
-  const [rotated, deleted] = [`keyturn_rotations_total${labels}`, `keyturn_keys_deleted_total${labels}`];
-  const earlier = await world.operator.metrics();
-  const isReached = (name: string) => (metrics: ReadonlyMap<string, number>) =>
-    (metrics.get(name) ?? 0) - (earlier.get(name) ?? 0) === count;
   const meters = [kubeMeter, sandboxMeter(world)] as const;
   const [kubeBefore, outsideBefore] = await Promise.all(meters.map((read) => read()));
-  await world.untilMetrics("all to be rotated", patienceMs, isReached(rotated));
+  const anchorsBefore = (await world.operator.metrics()).get(ANCHORS) ?? 0;
+  await earlier.untilRotated(2);
   const secondsToRotate = (Date.now() - dueAt) / 1000;
-  await world.untilMetrics("all to be deleted", patienceMs, isReached(deleted));
-  await world.untilIdle(patienceMs);
+  await earlier.untilOver(2);
   await sleep(AFTERMATH_MS);
   const [kubeAfter, outsideAfter] = await Promise.all(meters.map((read) => read()));
-  const later = await world.operator.metrics();
+  const anchorsAfter = (await world.operator.metrics()).get(ANCHORS) ?? 0;
+  assert.ok(Date.now() < dueAt + everyMinutes * MINUTE_MS, "not over before they are due again: too short a round");
   await ensureAllRotated(world, before);
+  await changeRotation(world, before, () => NOT_YET);
+  await world.untilIdle(patienceMs);
   return {
     rotationsPerSecond: count / secondsToRotate,
     secondsToRotate,
     kube: between(kubeBefore ?? {}, kubeAfter ?? {}),
     outside: between(outsideBefore ?? {}, outsideAfter ?? {}),
-    anchors: (later.get(ANCHORS) ?? 0) - (earlier.get(ANCHORS) ?? 0),
+    anchors: anchorsAfter - anchorsBefore,
   };
+}
+
+/** How often all of them were rotated, and their former keys deleted, since a beginning. */
+class Rounds {
+  readonly #world: RotationWorld;
+  readonly #options: DueAtOnceOptions;
+  readonly #names: { readonly rotated: string; readonly deleted: string };
+  readonly #before: ReadonlyMap<string, number>;
+
+  private constructor(world: RotationWorld, options: DueAtOnceOptions, before: ReadonlyMap<string, number>) {
+    this.#world = world;
+    this.#options = options;
+    const labels = `{kind="${world.family.type.kind}",cause="rotated"}`;
+    this.#names = { rotated: `keyturn_rotations_total${labels}`, deleted: `keyturn_keys_deleted_total${labels}` };
+    this.#before = before;
+  }
+
+  static async begin(world: RotationWorld, options: DueAtOnceOptions): Promise<Rounds> {
+    return new Rounds(world, options, await world.operator.metrics());
+  }
+
+  untilRotated(round: number): Promise<void> {
+    return this.#until(`all to be rotated (round ${round})`, this.#names.rotated, round);
+  }
+
+  async untilOver(round: number): Promise<void> {
+    await this.untilRotated(round);
+    await this.#until(`all to be deleted (round ${round})`, this.#names.deleted, round);
+    await this.#world.untilIdle(this.#options.patienceMs);
+  }
+
+  #until(what: string, name: string, round: number): Promise<void> {
+    const { count, patienceMs } = this.#options;
+    const isReached = (metrics: ReadonlyMap<string, number>): boolean =>
+      (metrics.get(name) ?? 0) - (this.#before.get(name) ?? 0) === round * count;
+    return this.#world.untilMetrics(what, patienceMs, isReached);
+  }
+}
+
+/** A key is due again only after the window in which it was made has closed, and before the next one opens. */
+function policyOf({ everyMinutes, overlapMs }: DueAtOnceOptions): Rotation {
+  const [openMs, frequencyMs] = [0.6 * everyMinutes * MINUTE_MS, 0.65 * everyMinutes * MINUTE_MS];
+  return {
+    frequency: inMs(frequencyMs),
+    ttl: inMs(frequencyMs + overlapMs),
+    windows: [{ schedule: `*/${everyMinutes} * * * *`, duration: inMs(openMs) }],
+  };
+}
+
+function nextOpening(everyMinutes: number): number {
+  const everyMs = everyMinutes * MINUTE_MS;
+  return Math.ceil(Date.now() / everyMs) * everyMs;
 }
 
 /** Every binding has another key than before, in its Secret too, and no other one is left outside. */

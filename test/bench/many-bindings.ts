@@ -60,7 +60,10 @@ export async function changeRotation(
   await rate(bindings.length, WRITERS, async (index) => {
     const binding = bindings[index];
     if (!binding) return;
-    const body = { spec: family.rotationSpec(rotationOf(binding)) };
+    const rotation = rotationOf(binding);
+    // A patch would leave the windows of before.
+    const { windows = null } = rotation;
+    const body = { spec: family.rotationSpec({ ...rotation, windows }) };
     await kube.patch(family.type, { name: binding.metadata.name }, { type: "merge", body });
   });
 }

@@ -26,16 +26,11 @@ export const measureServiceBindings = (): Promise<Findings> =>
     await world.untilHealthy(DUE, PATIENCE_MS);
     const rawBefore = await rawWrites(world, "before");
     await world.startOperator(ROTATIONS_ONLY);
-    // A static one: the first request after a start needs a token, and what follows is to be an operator in full swing.
-    await createBindings(world, { from: DUE, count: 1 });
-    await world.untilHealthy(DUE + 1, PATIENCE_MS);
-    await world.untilIdle(PATIENCE_MS);
     console.log("making all of them due at once …");
     const measured = await measureDueAtOnce(world, {
       count: DUE,
-      leadMs: 30_000,
+      everyMinutes: 4,
       overlapMs: 90_000,
-      leastAgeMs: 240_000,
       patienceMs: PATIENCE_MS,
       kubeMeter: apiServerMeter(world.kube),
     });
@@ -70,7 +65,7 @@ async function rawWrites(world: RotationWorld, run: string): Promise<number> {
 async function memoryFigures(world: RotationWorld): Promise<readonly Figure[]> {
   await changeRotation(world, await listBindings(world), () => NOT_YET);
   const busy = await world.startOperator(ROTATIONS_ONLY);
-  await createBindings(world, { from: DUE + 1, count: HELD - DUE - 1, rotationOf: () => NOT_YET });
+  await createBindings(world, { from: DUE, count: HELD - DUE, rotationOf: () => NOT_YET });
   await world.untilHealthy(HELD, PATIENCE_MS);
   const afterWork = await residentAtRest(world, busy.processId);
   const fresh = await world.startOperator(ROTATIONS_ONLY);

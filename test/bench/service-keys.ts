@@ -83,13 +83,11 @@ async function measureRotations(world: RotationWorld, goals: Goals): Promise<Rot
   console.log("making all of them due at once …");
   const cost = await measureDueAtOnce(world, {
     count: KEYS,
-    leadMs: 15_000,
+    everyMinutes: 2,
     overlapMs: 30_000,
-    leastAgeMs: 90_000,
     patienceMs: PATIENCE_MS,
     kubeMeter: apiServerMeter(world.kube),
   });
-  await changeRotation(world, await listBindings(world), () => NOT_YET);
   const atRestObjects = await objectsOf(world);
   const quick = await measureOne(world);
   const figures = [

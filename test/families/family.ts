@@ -7,6 +7,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface Rotation {
   readonly ttl: string;
   readonly frequency: string;
+  /** Null in a patch: none any more. */
+  readonly windows?: readonly { readonly schedule: string; readonly duration: string }[] | null;
 }
 
 /** What a manifest is made from. */
