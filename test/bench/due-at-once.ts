@@ -43,6 +43,8 @@ export async function measureDueAtOnce(world: RotationWorld, options: DueAtOnceO
   const earlier = await Rounds.begin(world, options);
   const chosen = (await listBindings(world)).filter((binding) => family.readRotation(binding));
   assert.equal(chosen.length, count);
+  const newestAt = Math.max(...chosen.map((binding) => family.readStatus(binding).createdAt));
+  await sleep(changeAt(newestAt, options) - Date.now());
   await changeRotation(world, chosen, () => policyOf(options));
   await earlier.untilOver(1);
   const before = (await listBindings(world)).filter((binding) => family.readRotation(binding));
@@ -102,19 +104,30 @@ class Rounds {
   #until(what: string, name: string, round: number): Promise<void> {
     const { count, patienceMs } = this.#options;
     const isReached = (metrics: ReadonlyMap<string, number>): boolean =>
-      (metrics.get(name) ?? 0) - (this.#before.get(name) ?? 0) === round * count;
+      (metrics.get(name) ?? 0) - (this.#before.get(name) ?? 0) >= round * count;
     return this.#world.untilMetrics(what, patienceMs, isReached);
   }
 }
 
 /** A key is due again only after the window in which it was made has closed, and before the next one opens. */
 function policyOf({ everyMinutes, overlapMs }: DueAtOnceOptions): Rotation {
-  const [openMs, frequencyMs] = [0.6 * everyMinutes * MINUTE_MS, 0.65 * everyMinutes * MINUTE_MS];
+  const everyMs = everyMinutes * MINUTE_MS;
+  const frequencyMs = FREQUENCY * everyMs;
   return {
     frequency: inMs(frequencyMs),
     ttl: inMs(frequencyMs + overlapMs),
-    windows: [{ schedule: `*/${everyMinutes} * * * *`, duration: inMs(openMs) }],
+    windows: [{ schedule: `*/${everyMinutes} * * * *`, duration: inMs(OPEN * everyMs) }],
   };
+}
+
+/** In shares of what is between two openings. */
+const [OPEN, FREQUENCY, CLOSED_BY] = [0.6, 0.65, 0.62];
+
+/** Right after a window would have closed, and late enough that every key is old enough when the next one opens. */
+function changeAt(newestAt: number, { everyMinutes }: DueAtOnceOptions): number {
+  const everyMs = everyMinutes * MINUTE_MS;
+  const earliestAt = Math.max(Date.now(), newestAt + FREQUENCY * everyMs - (1 - CLOSED_BY) * everyMs);
+  return Math.ceil(earliestAt / everyMs - CLOSED_BY) * everyMs + CLOSED_BY * everyMs;
 }
 
 function nextOpening(everyMinutes: number): number {
