@@ -9,7 +9,8 @@ export type RestartSizes = FanOutSizes & ScaleSizes;
 export const FULL_SIZES: RestartSizes = {
   ...{ fanOut: 200, crowd: 500, lone: 20, rounds: 5 },
   ...{ workloads: 10_000, secrets: 4_000, unused: 100, starts: 3 },
-  restMs: 5_000,
+  // An idle operator gives memory back at most every fifteen seconds.
+  restMs: 20_000,
 };
 
 /** Enough to see that everything is measured; too little for the goals to mean anything. */
