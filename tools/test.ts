@@ -3,6 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { run } from "node:test";
 import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
 import { longTests } from "./long-tests.ts";
 import { missingParts } from "./missing-parts.ts";
 import { root } from "./run.ts";
@@ -79,7 +80,7 @@ stream.on("test:fail", (data) => {
   if ("failureType" in error && error.failureType === "subtestsFailed") return;
   resultOf(fileOf(data)).failed++;
   const cause = error.cause ?? error;
-  failures.push(`${fileOf(data)} › ${data.name}\n${cause instanceof Error ? cause.stack : String(cause)}`);
+  failures.push(`${fileOf(data)} › ${data.name}\n${cause instanceof Error ? cause.stack : inspect(cause)}`);
 });
 stream.on("test:stderr", (data) => process.stderr.write(data.message));
 stream.on("test:summary", (data) => {

@@ -8,6 +8,8 @@ import type { Heap } from "../runtime/idle-heap.ts";
  */
 export interface Command {
   readonly name: string;
+  /** Other words for it that people may try; not listed. */
+  readonly aliases?: readonly string[];
   readonly summary: string;
   /** Paragraphs for `--help`. */
   readonly description?: string;

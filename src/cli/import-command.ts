@@ -18,6 +18,7 @@ const RECHECK_MS = 15_000;
 
 export const importCommand: Command = {
   name: "import",
+  aliases: ["migrate"],
   summary: "Take over what another operator looks after, without a new key and without a restart.",
   failsWhen: "Something was refused or failed; it can be called again.",
   isInterruptible: true,

@@ -10,7 +10,7 @@ import { closest, parseFlags } from "./parse-flags.ts";
 export async function run(commands: readonly Command[], words: readonly string[], world: World): Promise<ExitCode> {
   const [name, ...rest] = words;
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-    const topic = commands.find((command) => command.name === rest[0]);
+    const topic = commands.find(({ name: own, aliases = [] }) => [own, ...aliases].includes(rest[0] ?? ""));
     world.stdout.write(topic ? page(topic) : overview(commands, world.version));
     return 0;
   }
@@ -30,7 +30,7 @@ export async function run(commands: readonly Command[], words: readonly string[]
 
 function findCommand(commands: readonly Command[], name: string): Command {
   if (name === "--version") return findCommand(commands, "version");
-  const command = commands.find((candidate) => candidate.name === name);
+  const command = commands.find((candidate) => candidate.name === name || candidate.aliases?.includes(name));
   if (command) return command;
   const names = commands.map((candidate) => candidate.name);
   const near = closest(name, names);

@@ -239,6 +239,14 @@ test("pods that are restarted for something else are without what is not there t
   }
 });
 
+test("a state that is only remembered is written down again, as it was, before anything else is done", () => {
+  const remembered = { ...stateOf({ [DB]: digest("1") }), restartedAt: [NOW - MINUTE_MS], isStopped: true };
+  for (const text of ["1", "2", undefined]) {
+    const situation = { ...SITUATION, state: remembered, isStateLost: true, sources: only(source(text)) };
+    assert.deepEqual(decideRestart(situation), { kind: "adopt", state: remembered, isRelease: false });
+  }
+});
+
 test("what no longer counts is no reason for a write", () => {
   const state = stateOf({ [DB]: digest("1"), "secret/unused": digest("y") });
   assert.equal(summary(decideRestart({ ...SITUATION, state })), "settled UpToDate");

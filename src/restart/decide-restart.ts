@@ -23,7 +23,9 @@ import { digestsText } from "./template-digests.ts";
  * nothing speaks against it any more. Pure: the same situation, the same step. Must not: know Kubernetes.
  */
 export function decideRestart(situation: RestartSituation): RestartDecision {
-  const { state, isStopped } = situation;
+  const { state, isStopped, isStateLost } = situation;
+  // First of all it is written down again, as it was: whoever comes next may not remember it.
+  if (state && isStateLost) return { kind: "adopt", state, isRelease: false };
   if (state?.isStopped === true && !isStopped) return released(state);
   const left = leftByOther(situation);
   const asideUntil = left && standsAsideUntil(left, situation);

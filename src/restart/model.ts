@@ -125,6 +125,8 @@ export type Halt = "paused" | "pastDeadline" | "waitsForDeletion";
 export interface RestartSituation {
   /** Undefined: nothing is known of this very object. */
   readonly state: RestartState | undefined;
+  /** It does not stand on the workload any more. */
+  readonly isStateLost?: boolean | undefined;
   /** What counts for the workload, as it is now. */
   readonly sources: ReadonlyMap<SourceId, SourceState>;
   /** `<prefix>/digests` and `<prefix>/restartedAt` of the pod template. */

@@ -51,7 +51,7 @@ const OURS: readonly Row[] = [
     "a slip is no opt-in, and is told",
     { "my.controller/restartOnChange": "yes" },
     { "keyturn.dev/restartOnChange": "true" },
-    { isIn: false, problems: ['my.controller/restartOnChange must be "true", "false" or "delete"'] },
+    { isIn: false, problems: ['my.controller/restartOnChange must be "true", "false" or "delete", not "yes"'] },
   ],
   ["Reloader's are not read unasked", { "reloader.stakater.com/auto": "true" }, {}, undefined],
 ];
@@ -90,11 +90,11 @@ test("a mark opts in for just its Secrets, and can only add", () => {
   assert.deepEqual(counted(rules, sources), ["secret/a", "secret/b!"], "beside those of Reloader");
 });
 
-test("an opt-in counts what is used, but nothing that only pulls images, and nothing that is ignored", () => {
+test("an opt-in counts what is used, ignored or not, but nothing that only pulls images", () => {
   const optIn = read({ "keyturn.dev/restartOnChange": "true" });
   assert.equal(optIn?.counts("secret/a", useOf("secret/a", true), UNMARKED), false);
   assert.equal(optIn?.counts("secret/a", undefined, UNMARKED), false);
-  assert.equal(optIn?.counts("secret/a", useOf("secret/a"), { isMatched: true, isIgnored: true }), false);
+  assert.equal(optIn?.counts("secret/a", useOf("secret/a"), { isMatched: true, isIgnored: true }), true);
 });
 
 const RELOADER: readonly (readonly [

@@ -31,7 +31,7 @@ export interface OptIn {
 export interface SourceMarks {
   /** For workloads that search. */
   readonly isMatched: boolean;
-  /** Never leads to a restart. */
+  /** Never leads to a restart of a workload that has opted in by Reloader's annotations alone. */
   readonly isIgnored: boolean;
 }
 
@@ -49,6 +49,8 @@ export interface OptInAnnotations {
 interface Wish {
   readonly prefix: string;
   readonly value: "true" | "false" | "delete" | "invalid" | "unsaid";
+  /** What stands there, cut short; where that is invalid. */
+  readonly said?: string;
 }
 
 const NOTHING: readonly never[] = [];
@@ -65,7 +67,8 @@ export function readOptIn(annotations: OptInAnnotations): OptIn | undefined {
 
 /** What the workload itself says. */
 function saidOptIn(wish: Wish, { own, template, reloader }: OptInAnnotations): OptIn | undefined {
-  if (wish.value === "invalid") return notIn(wish.prefix, [`${optInAnnotation(wish.prefix)} must be ${VALUES}`]);
+  if (wish.value === "invalid")
+    return notIn(wish.prefix, [`${optInAnnotation(wish.prefix)} must be ${VALUES}, not ${JSON.stringify(wish.said)}`]);
   const isUsedEnough = wish.value !== "unsaid";
   const rules = reloader ? readReloaderRules(own, template) : undefined;
   if (rules === undefined) return isUsedEnough ? plainOptIn(wish) : undefined;
@@ -101,13 +104,13 @@ function readWish(own: Annotations, template: Annotations, prefixes: readonly st
       const value = annotations[optInAnnotation(prefix)];
       if (value === undefined) continue;
       const isKnown = value === "true" || value === "false" || value === "delete";
-      return { prefix, value: isKnown ? value : "invalid" };
+      return isKnown ? { prefix, value } : { prefix, value: "invalid", said: value.slice(0, 40) };
     }
   }
   return { prefix: OWN_PREFIX, value: "unsaid" };
 }
 
-const countsIfUsed: OptIn["counts"] = (_, use, { isIgnored }) => !isIgnored && use?.isPullOnly === false;
+const countsIfUsed: OptIn["counts"] = (_, use) => use?.isPullOnly === false;
 
 /** Most workloads say no more than this: they share what it is made of. */
 const plainOptIn = ({ prefix, value }: Wish): OptIn => ({
@@ -132,10 +135,11 @@ function countsByRules(rules: ReloaderRules, isUsedEnough: boolean): OptIn["coun
   return (source, use, marks) => {
     const { kind, name } = partsOf(source);
     const { isAuto, isSearch, patterns, excluded } = rules.byKind[kind];
+    const isUsed = use?.isPullOnly === false;
+    // Who has opted in with our own annotation has said so of everything that it uses.
+    if (isUsedEnough && isUsed) return true;
     if (marks.isIgnored || excluded.has(name)) return false;
-    if (patterns.some(({ matches }) => matches(name))) return true;
-    if (use?.isPullOnly !== false) return false;
-    return isUsedEnough || isAuto || (isSearch && marks.isMatched);
+    return patterns.some(({ matches }) => matches(name)) || (isUsed && (isAuto || (isSearch && marks.isMatched)));
   };
 }
 

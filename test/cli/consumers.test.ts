@@ -79,7 +79,10 @@ test("each consumer has a line: how it uses the Secret, whether it has opted in,
   assert.equal(words("ReplicaSet bare")[2], "delete its pods one by one");
   assert.equal(words("Deployment none")[2], "update the template; there are no pods");
   assert.equal(words("Deployment halted")[2], "restart it, once it is resumed");
-  assert.equal(words("Deployment typo")[2], 'nothing: keyturn.dev/restartOnChange must be "true", "false" or "delete"');
+  assert.equal(
+    words("Deployment typo")[2],
+    'nothing: keyturn.dev/restartOnChange must be "true", "false" or "delete", not "yes"',
+  );
   assert.deepEqual(words("Deployment pulls"), ["pull", "yes (annotation)", "nothing: it only pulls images with it"]);
   assert.equal(words("Pod alone")[2], 'nothing: nobody makes it again ("delete" has it deleted)');
   assert.deepEqual(words("Pod mortal"), ["volume", "yes (annotation, delete)", "delete the pod"]);

@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
 import { Conflict, NotFound } from "../../src/kube/errors.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { deploymentType } from "../../src/restart/workload-kinds.ts";
-import { annotationsIn, type ClockedStage, clockedStory, type Story, story } from "./restart-stage.ts";
+import {
+  annotationsIn,
+  type ClockedStage,
+  clockedStory,
+  type RestartStage,
+  type Story,
+  story,
+} from "./restart-stage.ts";
 import { configVolume, podSpec, Shop, secretVolume } from "./shop.ts";
 
 /** One restart for a change: none lost, none twice, none for nothing. */
@@ -209,8 +217,17 @@ export const templateAway = (shop: Shop): Promise<void> => {
   return shop.merge(deploymentType, "web", { spec: { template: { metadata: { annotations } } } });
 };
 
+/** As kubectl does it: the template of the former ReplicaSet, and its annotations. */
+export async function undo({ kube, namespace }: RestartStage, before: KubeObject): Promise<void> {
+  const [path, value] = ["/metadata/annotations/keyturn.dev~1restart-state", annotationsIn(before)[STATE] ?? ""];
+  const template = { op: "replace", path: "/spec/template/metadata/annotations", value: OPTED };
+  const body = [template, { op: "replace", path, value }];
+  const ref = { namespace, name: before.metadata.name };
+  await kube.patch(deploymentType, ref, { type: "json", body }, { fieldManager: "kubectl-rollout" });
+}
+
 /** Whoever undoes a rollout means it. */
-const undone: Story = story("an undone rollout is not rolled forward again", async (stage) => {
+const undone: Story = story("a restart that is over and is undone is not rolled forward again", async (stage) => {
   const shop = new Shop(stage);
   await shop.secret("db", { password: "one" });
   await shop.workload("web");
@@ -218,12 +235,8 @@ const undone: Story = story("an undone rollout is not rolled forward again", asy
   const before = await shop.get("Deployment", "web");
   await shop.secret("db", { password: "two" });
   await shop.rolled("web", 1);
-  // As kubectl does it: the template of the former ReplicaSet, and its annotations.
-  const [path, value] = ["/metadata/annotations/keyturn.dev~1restart-state", annotationsIn(before)[STATE] ?? ""];
-  const ref = { namespace: stage.namespace, name: "web" };
-  const template = { op: "replace", path: "/spec/template/metadata/annotations", value: OPTED };
-  const body = [template, { op: "replace", path, value }];
-  await stage.kube.patch(deploymentType, ref, { type: "json", body }, { fieldManager: "kubectl-rollout" });
+  await shop.complete("web", 2);
+  await undo(stage, before);
   await stage.calm();
   const rolls = await shop.rolls("web");
   assert.equal(await shop.digests("web"), undefined, "the template is as it was");

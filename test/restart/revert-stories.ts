@@ -1,17 +1,41 @@
 import assert from "node:assert/strict";
 import { deploymentType } from "../../src/restart/workload-kinds.ts";
-import { templateAway } from "./once-stories.ts";
+import { templateAway, undo } from "./once-stories.ts";
 import { type ClockedStage, clockedStory, type Story, story } from "./restart-stage.ts";
 import { Shop } from "./shop.ts";
 
+/** One after the other, each at its leisure where the server knows of that. */
+const SLOWLY = { strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }, minReadySeconds: 1 };
+
 /** What others take off a pod template before a restart is over. */
 export const againStories: readonly Story<ClockedStage>[] = [
+  story(
+    "a restart that is undone before it is over is begun again, and what changes then is rolled out",
+    async (stage) => {
+      const shop = new Shop(stage);
+      await shop.secret("db", { password: "one" });
+      await shop.workload("web", { replicas: 4, spec: SLOWLY });
+      await shop.adopted("web");
+      const former = (await shop.complete("web", 4)).map(({ metadata }) => metadata.uid);
+      const before = await shop.get("Deployment", "web");
+      await shop.secret("db", { password: "two" });
+      await stage.until("it to be restarted", async () => (await shop.digests("web")) !== undefined);
+      await undo(stage, before);
+      await stage.until("it to be begun again", async () => (await shop.digests("web")) !== undefined);
+      const after = await shop.complete("web", 4);
+      assert.ok(after.every(({ metadata }) => !former.includes(metadata.uid)));
+      await stage.calm();
+      assert.equal((await shop.events("Restarted")).length, 2, "begun, and begun again");
+      await undo(stage, before);
+      await shop.secret("db", { password: "three" });
+      await stage.until("the change of after that", async () => (await shop.events("Restarted")).length === 3);
+      await shop.complete("web", 4);
+    },
+  ),
   story("a restart that is reverted before it is over is begun again, and comes to its end", async (stage) => {
     const shop = new Shop(stage);
     await shop.secret("db", { password: "one" });
-    // One after the other, each at its leisure where the server knows of that.
-    const strategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
-    await shop.workload("web", { replicas: 4, spec: { strategy, minReadySeconds: 1 } });
+    await shop.workload("web", { replicas: 4, spec: SLOWLY });
     await shop.adopted("web");
     const before = (await shop.complete("web", 4)).map(({ metadata }) => metadata.uid);
     await shop.secret("db", { password: "two" });

@@ -85,7 +85,9 @@ export function fateOf(key: RetiredKey, policy: Policy, now: number): string {
   }
   const when = goesAt > now ? `is deleted at ${moment(goesAt, now)}` : `is deleted now (due ${moment(goesAt, now)})`;
   const why = goesAt - key.replacedAt < 1000 ? "at once, with its replacement" : whyThen(key, policy, key.replacedAt);
-  return `${CAUSES[key.cause]}; ${when}: ${why}`;
+  const unless =
+    policy.maxHoldMs !== undefined && goesAt > now ? "; later if somebody has not moved by then (AfterConsumers)" : "";
+  return `${CAUSES[key.cause]}; ${when}: ${why}${unless}`;
 }
 
 function whyThen(key: RetiredKey, { ttlMs, endsWithOverlap }: Policy, replacedAt: number): string {

@@ -1,12 +1,21 @@
 import type { RestartWait } from "../../report/restart-metrics.ts";
-import type { AppliedSource, SourceId } from "../../restart/model.ts";
+import type { AppliedSource, RestartState, SourceId } from "../../restart/model.ts";
 
 type Applied = ReadonlyMap<SourceId, AppliedSource>;
 
-/** What this process remembers of workloads; losing it costs a little more waiting and a second event, nothing else. */
+interface Own {
+  readonly uid: string;
+  readonly sources: Applied;
+  readonly state: RestartState | undefined;
+}
+
+/**
+ * What this process remembers of workloads. Losing it costs a little more waiting and a second event; and where somebody has
+ * taken the state off a workload, nobody knows any more what it ran on.
+ */
 export class RestartMemory {
   readonly #changes = new Map<string, { readonly uid: string; readonly seenAt: number }>();
-  readonly #own = new Map<string, { readonly uid: string; readonly sources: Applied }>();
+  readonly #own = new Map<string, Own>();
   readonly #waits = new Map<string, RestartWait>();
   /** By UID, so that a workload whose state is reverted again and again is still counted. */
   readonly #restarts = new Map<string, readonly number[]>();
@@ -38,7 +47,17 @@ export class RestartMemory {
   }
 
   noteOwn(key: string, uid: string, sources: Applied): void {
-    this.#own.set(key, { uid, sources });
+    this.#own.set(key, { uid, sources, state: this.state(key, uid) });
+  }
+
+  /** The state as it was last seen on the workload, or written there. */
+  state(key: string, uid: string): RestartState | undefined {
+    const own = this.#own.get(key);
+    return own?.uid === uid ? own.state : undefined;
+  }
+
+  noteState(key: string, uid: string, state: RestartState): void {
+    this.#own.set(key, { uid, sources: state.sources, state });
   }
 
   /** The workload no longer takes part. */

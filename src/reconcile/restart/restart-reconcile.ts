@@ -106,7 +106,8 @@ export class RestartReconciler {
     }
   }
 
-  async #attempt(workload: Workload, signal: AbortSignal): Promise<Outcome> {
+  async #attempt(taken: Workload, signal: AbortSignal): Promise<Outcome> {
+    const workload = this.#remembered(taken);
     const { states, slots, reporter, leftPods, departures } = this.#options;
     const { key, record } = workload;
     const takenAt = states.takenNow();
@@ -123,6 +124,16 @@ export class RestartReconciler {
     if (!isSuspect && (expected?.kind === "settled" || expected?.kind === "wait"))
       return this.#rest(workload, expected, signal);
     return this.#actLive(workload, takenAt, signal);
+  }
+
+  /**
+   * Whoever undoes a rollout puts the annotations of another revision on the workload, and our state with them. What this
+   * process has seen of it still holds, also for the pods that a restart which was undone has not come to.
+   */
+  #remembered(workload: Workload): Workload {
+    const { key, metadata, record } = workload;
+    const state = record.state ? undefined : this.#options.memory.state(key, metadata.uid ?? "");
+    return state ? { ...workload, record: { ...record, state, isStateLost: true } } : workload;
   }
 
   async #actLive(workload: Workload, takenAt: ReadMark, signal: AbortSignal): Promise<Outcome> {
@@ -154,9 +165,11 @@ export class RestartReconciler {
     const now = clock.now();
     const { pace, windows } = record.pace;
     const own = ownKnowledge(memory.own(key, uid), record.state, sources);
-    if (own) memory.noteOwn(key, uid, own);
+    if (record.state && own === record.state.sources) memory.noteState(key, uid, record.state);
+    else if (own) memory.noteOwn(key, uid, own);
     return decideRestart({
       state: record.state,
+      isStateLost: record.isStateLost,
       sources: withAgain(sources, record),
       templateDigests: record.templateDigests,
       templateRestartedAt: record.templateRestartedAt,
@@ -217,7 +230,7 @@ export class RestartReconciler {
     } else {
       await writer.note({ state: decision.state }, workload, signal);
       if (decision.isRelease) memory.forgetRestarts(uid);
-      else memory.noteOwn(key, uid, decision.state.sources);
+      else memory.noteState(key, uid, decision.state);
     }
     memory.settle(key);
     slots.stopWaiting(key);
@@ -236,10 +249,14 @@ export class RestartReconciler {
     let written: KubeObject | undefined;
     if (!kind) {
       const isDeleted = await restartBarePod(workload, changed, this.#options, signal);
-      if (!isDeleted) return SETTLED;
+      if (!isDeleted) {
+        memory.settle(key);
+        slots.stopWaiting(key);
+        return SETTLED;
+      }
     } else {
       written = await writer.roll(workload, decision, signal);
-      memory.noteOwn(key, metadata.uid ?? "", state.sources);
+      memory.noteState(key, metadata.uid ?? "", state);
       if (needsSlot(workload)) slots.begin(key, kind.rolls === "byDeletingPods");
     }
     memory.settle(key);

@@ -30,6 +30,8 @@ export interface WorkloadRecord {
   readonly problems: readonly string[];
   readonly uses: readonly Use[];
   readonly state: RestartState | undefined;
+  /** The state is what this process remembers: on the workload it is gone, or somebody else's words. */
+  readonly isStateLost?: true;
   /** What it is to be restarted for once more, and from when on; absent: nothing. */
   readonly again?: ReadonlyMap<SourceId, number>;
   /** Text of the breaker's mark. */

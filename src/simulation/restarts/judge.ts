@@ -102,7 +102,7 @@ export class RestartJudge {
     for (const is of this.#court.workloads()) {
       const was = before.find(({ metadata }) => metadata.uid === is.metadata.uid);
       if (!was) continue;
-      if (was.metadata.annotations?.[STATE] !== is.metadata.annotations?.[STATE]) this.#stateLost(is);
+      if (was.metadata.annotations?.[STATE] !== is.metadata.annotations?.[STATE]) this.#stateLost(was);
       // Pods that are still to be replaced may live on: by the template that came back they are the right ones.
       if (digestsOf(was.spec.template) === digestsOf(is.spec.template)) continue;
       this.#excuse(is);
@@ -112,9 +112,15 @@ export class RestartJudge {
     this.#noteWorld();
   }
 
-  #stateLost({ metadata }: Workload): void {
-    const { baselines } = this.#books;
-    for (const key of [...baselines.keys()]) if (key.startsWith(`${uidOf(metadata)} `)) baselines.delete(key);
+  /** Whoever remembers it may write it down again, and then it counts as it did. */
+  #stateLost(was: Workload): void {
+    const { baselines, lost } = this.#books;
+    const digest = notedDigest(was);
+    for (const [key, at] of [...baselines]) {
+      if (!key.startsWith(`${uidOf(was.metadata)} `)) continue;
+      baselines.delete(key);
+      if (digest !== undefined) lost.set(key, { at, digest });
+    }
     this.countLost();
   }
 
@@ -193,8 +199,10 @@ export class RestartJudge {
       this.#judgeRoll(was, readAt);
       this.#books.baselines.set(key, readAt);
     } else if (!isKnown && is.metadata.annotations?.[STATE]?.includes(`"secret/${secretNameOf(is)}"`)) {
-      this.#books.baselines.set(key, readAt);
-      this.#excuse(is);
+      const former = this.#books.lost.get(key);
+      const isAgain = former !== undefined && former.digest === notedDigest(is);
+      this.#books.baselines.set(key, isAgain ? former.at : readAt);
+      if (!isAgain) this.#excuse(is);
     } else if (this.#isTakenForMoved(was, is)) {
       this.#judgeMoved(is, readAt);
       this.#books.baselines.set(key, readAt);
