@@ -107,7 +107,8 @@ module.exports = {
     layer("install", ["base", "api", "kube"], "manifests are data"),
     layer("embedded", ["base", "kube"], "an API server for any client, not for this operator"),
     layer("insight", beneath, "what people are told, as values; prints and serves nothing"),
-    layer("cli", [...beneath, "insight"], "commands sit on top"),
+    layer("dashboard", [...beneath, "insight"], "serves what people are told; knows no command"),
+    layer("cli", [...beneath, "insight", "dashboard"], "commands sit on top"),
     layer("simulation", beneath, "a world for production code, without its commands"),
     {
       name: "main-is-the-top",

@@ -1,10 +1,10 @@
 import { AuditLedger } from "../audit/audit-ledger.ts";
-import type { ChainKey } from "../audit/chain.ts";
-import { FileCheck, type FileFindings } from "../audit/file-check.ts";
+import type { FileFindings } from "../audit/file-check.ts";
 import { judge } from "../audit/verdict.ts";
-import { messageOf, UsageError } from "../base/errors.ts";
+import { UsageError } from "../base/errors.ts";
+import { checkLines } from "../insight/audit/check-lines.ts";
+import { linesOf, linesOfFile, type RawLine } from "../insight/audit/read-lines.ts";
 import { NotFound } from "../kube/errors.ts";
-import { linesOf, linesOfFile, type RawLine } from "./audit/read-lines.ts";
 import { verdictText } from "./audit/verdict-text.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
 import { readChoice, readInstant } from "./flag-values.ts";
@@ -74,30 +74,15 @@ export async function runAudit({ kube, flags, world }: ClusterCall): Promise<Exi
   // Read first: what is written meanwhile is after its anchor then, and not cut off.
   const anchors = await ledger.read();
   const files: FileFindings[] = [];
-  for (const path of paths) files.push(await checkFile(path, { key: ledger.key, isMixed: flags.isOn("mixed") }, world));
+  for (const file of paths) {
+    const lines = file === "-" ? fromStdin(world) : linesOfFile(file);
+    files.push(await checkLines({ file, lines, key: ledger.key, isMixed: flags.isOn("mixed") }));
+  }
   const verdict = judge({ files, anchors, sinceAt, instance: flags.text("instance") });
   world.stdout.write(
     format === "json" ? `${JSON.stringify(verdict, null, 2)}\n` : verdictText(verdict, createPaint(world)),
   );
   return verdict.isSound ? 0 : 1;
-}
-
-async function checkFile(
-  file: string,
-  how: { readonly key: ChainKey; readonly isMixed: boolean },
-  world: World,
-): Promise<FileFindings> {
-  const check = new FileCheck({ file, ...how });
-  let tail = 0;
-  try {
-    for await (const { text, bytes, hasEnd } of file === "-" ? fromStdin(world) : linesOfFile(file)) {
-      if (hasEnd) check.next(text, bytes);
-      else tail = bytes;
-    }
-  } catch (error) {
-    throw new UsageError(`${file}: ${messageOf(error)}`, error);
-  }
-  return check.finish(tail);
 }
 
 async function* fromStdin({ stdin }: World): AsyncIterable<RawLine> {

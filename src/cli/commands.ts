@@ -6,6 +6,7 @@ import { complianceCommand } from "./compliance-command.ts";
 import { consumersCommand } from "./consumers-command.ts";
 import { crdsCommand } from "./crds-command.ts";
 import { credentialsCommand } from "./credentials-command.ts";
+import { dashboardCommand } from "./dashboard-command.ts";
 import { explainCommand } from "./explain-command.ts";
 import { freezeCommand, unfreezeCommand } from "./freeze-command.ts";
 import { importCommand } from "./import-command.ts";
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   upCommand,
   operatorCommand,
   sandboxCommand,
+  dashboardCommand,
   statusCommand,
   explainCommand,
   consumersCommand,

@@ -56,7 +56,12 @@ export async function runFreeze(call: ClusterCall, isWanted: boolean): Promise<E
   for (const resource of resources) {
     try {
       if (resource.isFrozen !== isWanted)
-        await annotate(kube, resource, { [ANNOTATIONS.freeze]: isWanted ? "true" : null }, FIELD_MANAGER);
+        await annotate(
+          kube,
+          resource,
+          { [ANNOTATIONS.freeze]: isWanted ? "true" : null },
+          { fieldManager: FIELD_MANAGER },
+        );
       const already = resource.isFrozen === isWanted ? " (it was already)" : "";
       world.stdout.write(`${nameOf(resource)}: ${word}${already}\n`);
     } catch (error) {

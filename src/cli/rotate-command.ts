@@ -103,7 +103,7 @@ async function isAsked(
   const forget = wait?.follow(resource, id);
   try {
     stdout.write(`${name}: asking for a rotation\n`);
-    const asked = await annotate(kube, resource, { [annotation]: value }, FIELD_MANAGER);
+    const asked = await annotate(kube, resource, { [annotation]: value }, { fieldManager: FIELD_MANAGER });
     const delay = delayOf(managedResource(resource.kind, asked), clock.now());
     if (delay !== undefined) stdout.write(`${name}: held back: ${delay}\n`);
     return true;

@@ -81,7 +81,8 @@ export interface Overview {
 }
 
 export interface TroubleLine extends Trouble {
-  readonly id: CredentialId;
+  /** Left out: it is no credential's, but the operator's own. */
+  readonly id?: CredentialId;
 }
 
 export interface Upcoming {

@@ -27,6 +27,8 @@ const REASONS: Readonly<Record<Reason, string>> = {
   CredentialsUnavailable: "the one to come did not give its credentials",
 };
 
+export const whyIntended = (reason: Reason): string => REASONS[reason];
+
 /** What became of the last keys that were intended, the latest first. */
 export const historyFacts = ({ history }: State, now: number): readonly Fact[] =>
   history.slice(0, MAX_TOLD).map((entry) => ({ about: "History", text: textOf(entry, now) }));

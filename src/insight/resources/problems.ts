@@ -13,25 +13,39 @@ export interface Problem {
   readonly since: number | undefined;
 }
 
+/** A problem that there is from an instant on, unless something happens before. */
+export interface ProblemToCome extends Problem {
+  /** `-Infinity`: it is there whatever the time. */
+  readonly from: number;
+}
+
 /** An operator that works is done with anything long before this. */
 const GRACE_MS = 120_000;
 /** A key may take long to be made where the outside works asynchronously. */
 const MAKING_GRACE_MS = 900_000;
 
 const OPERATOR = "is the operator running?";
+// Made once: of thousands of resources each has one of them in store.
+const NOT_SEEN = `no operator has looked at it yet: ${OPERATOR}`;
+const NOT_ROTATED = `a rotation is overdue: ${OPERATOR}`;
+const NOT_DELETED = `the deletion of a retired key is overdue: ${OPERATOR}`;
 
 /**
  * What is wrong with a resource: what its conditions say, and else what the dates in it give away. What is held back by a
  * person or by a window is not wrong.
  */
-export function problemsOf(resource: ManagedResource, now: number): readonly Problem[] {
+export const problemsOf = (resource: ManagedResource, now: number): readonly Problem[] =>
+  problemsToCome(resource).flatMap(({ from, ...problem }) => (from <= now ? [problem] : []));
+
+/** The same, and what will be wrong with it if nobody does anything. */
+export function problemsToCome(resource: ManagedResource): readonly ProblemToCome[] {
   const said = conditionProblems(resource);
   const { spec } = resource;
   if (spec instanceof SpecProblem) {
-    return said.length > 0 ? said : [{ reason: spec.code, message: spec.message, since: undefined }];
+    return said.length > 0 ? said : [{ reason: spec.code, message: spec.message, since: undefined, from: -Infinity }];
   }
   if (said.length > 0 || resource.isPaused) return said;
-  return [...unseen(resource, now), ...late(resource, now)];
+  return [...unseen(resource), ...late(resource)];
 }
 
 interface ConditionView {
@@ -53,45 +67,37 @@ export function conditionOf({ object }: Pick<ManagedResource, "object">, type: s
   );
 }
 
-function conditionProblems(resource: ManagedResource): readonly Problem[] {
+function conditionProblems(resource: ManagedResource): readonly ProblemToCome[] {
   const synced = conditionOf(resource, "Synced");
   const ineffective = conditionOf(resource, "RotationIneffective");
   return [
     ...(synced?.status === "False" ? [synced] : []),
     ...(ineffective?.status === "True" ? [{ ...ineffective, reason: "RotationIneffective" }] : []),
-  ].map(({ reason, message, since }) => ({ reason, message, since }));
+  ].map(({ reason, message, since }) => ({ reason, message, since, from: -Infinity }));
 }
 
-function unseen({ object, state }: ManagedResource, now: number): readonly Problem[] {
+function unseen({ object, state }: ManagedResource): readonly ProblemToCome[] {
   const createdAt = parseInstant(object.metadata.creationTimestamp);
-  if (object.status !== undefined || state.hasFinalizer || createdAt === undefined || now - createdAt < GRACE_MS) {
-    return [];
-  }
-  return [{ reason: "NotSeen", message: `no operator has looked at it yet: ${OPERATOR}`, since: createdAt }];
+  if (object.status !== undefined || state.hasFinalizer || createdAt === undefined) return [];
+  return [{ reason: "NotSeen", message: NOT_SEEN, since: createdAt, from: createdAt + GRACE_MS }];
 }
 
 /** Nothing is said to be wrong, and yet what should have been done was not. */
-function late({ spec, state, isFrozen }: ManagedResource, now: number): readonly Problem[] {
+function late({ spec, state, isFrozen }: ManagedResource): readonly ProblemToCome[] {
   if (spec instanceof SpecProblem || state.isDeleting) return [];
   const { policy, windows, may } = spec;
   const { active, pending } = state;
   if (pending) {
-    if (now - pending.since < MAKING_GRACE_MS) return [];
     const message = `key ${pending.name} is still in the making: ${OPERATOR}`;
-    return [{ reason: "NotFinished", message, since: pending.since }];
+    return [{ reason: "NotFinished", message, since: pending.since, from: pending.since + MAKING_GRACE_MS }];
   }
-  const problems: Problem[] = [];
   const dueAt = active ? rotationInstant(policy, active, state.postponedUntil) : Infinity;
-  const possibleAt = nextOpening(windows, dueAt) ?? Infinity;
-  if (!isFrozen && may.create && now - possibleAt > GRACE_MS) {
-    problems.push({ reason: "NotRotated", message: `a rotation is overdue: ${OPERATOR}`, since: possibleAt });
-  }
+  const possibleAt = isFrozen || !may.create ? Infinity : (nextOpening(windows, dueAt) ?? Infinity);
   const goesAt = (key: RetiredKey): number =>
     key.heldFor === undefined ? deletionInstant(policy, key) : latestDeletion(policy, key);
-  const goneAt = may.delete ? Math.min(...state.retired.map(goesAt)) : Infinity;
-  if (now - goneAt > GRACE_MS) {
-    const message = `the deletion of a retired key is overdue: ${OPERATOR}`;
-    problems.push({ reason: "NotDeleted", message, since: goneAt });
-  }
-  return problems;
+  const goneAt = may.delete ? state.retired.reduce((first, key) => Math.min(first, goesAt(key)), Infinity) : Infinity;
+  return [
+    { reason: "NotRotated", message: NOT_ROTATED, since: possibleAt, from: possibleAt + GRACE_MS },
+    { reason: "NotDeleted", message: NOT_DELETED, since: goneAt, from: goneAt + GRACE_MS },
+  ].filter(({ from }) => Number.isFinite(from));
 }

@@ -1,0 +1,66 @@
+import { scheduler } from "node:timers/promises";
+import { act } from "./actions.ts";
+import type { Answer, Method } from "./api-routes.ts";
+import { consumersView, workloadsView } from "./consumers-view.ts";
+import { readCredential } from "./credential-id.ts";
+import { credentialView, readResource } from "./credential-view.ts";
+import { evidenceView } from "./evidence-view.ts";
+import { futureOf } from "./future.ts";
+import { previewOf } from "./preview.ts";
+import { BadQuestion } from "./refusals.ts";
+import { resourceOfSeed } from "./seed.ts";
+import { ACTIONS, type Future, type FuturesAnswer, type FuturesRequest, MAX_FUTURES, type Preview } from "./wire.ts";
+
+/** What can be asked for by whoever was let in, by its path. */
+export const ANSWERS: ReadonlyMap<string, readonly [method: Method, answer: Answer]> = new Map([
+  [
+    "/api/credential",
+    ["GET", ({ source, looker, query }) => credentialView(source, looker, readCredential(query.get("id")))],
+  ],
+  ["/api/preview", ["GET", preview]],
+  ["/api/action", ["POST", ({ source, looker, body }) => act(source, looker, body)]],
+  ["/api/futures", ["POST", futures]],
+  [
+    "/api/consumers",
+    ["GET", ({ source, looker, query }) => consumersView(looker.guest.kube, query, source.clock.now())],
+  ],
+  ["/api/workloads", ["GET", ({ looker, query }) => workloadsView(looker.guest.kube, query)]],
+  ["/api/evidence", ["GET", ({ source, looker, query }) => evidenceView(source, looker, query)]],
+] satisfies [string, [Method, Answer]][]);
+
+type Asked = Parameters<Answer>[0];
+
+async function preview({ source, looker, query }: Asked): Promise<Preview> {
+  const action = ACTIONS.find((one) => one === query.get("action"));
+  if (!action) throw new BadQuestion(400, `action must be one of ${ACTIONS.join(", ")}`);
+  const until = readUntil(Number(query.get("until")));
+  const resource = await readResource(looker.guest.kube, readCredential(query.get("id")));
+  return previewOf(resource, action, { now: source.clock.now(), until });
+}
+
+/** What is unknown, or may not be seen, has no future: the page asks again when it hears of it. */
+async function futures({ source, looker, body }: Asked): Promise<FuturesAnswer> {
+  const { ids, until } = (body ?? {}) as Readonly<Partial<Record<keyof FuturesRequest, unknown>>>;
+  if (!Array.isArray(ids) || ids.length > MAX_FUTURES)
+    throw new BadQuestion(400, `ids must be a list of at most ${MAX_FUTURES}`);
+  const span = { now: source.clock.now(), until: readUntil(until) };
+  const told: Record<string, Future> = Object.create(null);
+  for (const id of new Set(ids.map(String))) {
+    const entry = source.model.get(id);
+    if (!entry?.isWhole || !looker.sight.sees(entry)) continue;
+    try {
+      told[id] = futureOf(resourceOfSeed(entry.kind, entry.seed), span);
+    } catch (error) {
+      source.logger.error("the future of a credential could not be told", { id, error });
+    }
+    // Each is a moment of work, and an operator has others to do.
+    await scheduler.yield();
+  }
+  return { futures: told };
+}
+
+function readUntil(until: unknown): number {
+  if (typeof until !== "number" || !Number.isFinite(until))
+    throw new BadQuestion(400, "until must be an instant in milliseconds");
+  return until;
+}

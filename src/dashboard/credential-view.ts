@@ -1,0 +1,106 @@
+import { deletedKeyProblems } from "../insight/consumers/deleted-keys.ts";
+import { explain, type Fact } from "../insight/explain/explanation.ts";
+import { lastFailure } from "../insight/explain/last-failure.ts";
+import { type ChildView, lookAtChildren } from "../insight/resources/look-at-children.ts";
+import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
+import { withConsumers } from "../insight/status/secret-consumers.ts";
+import { reportOf } from "../insight/status/status-report.ts";
+import { oneLine } from "../insight/words/one-line.ts";
+import type { Kube } from "../kube/port.ts";
+import { SpecProblem } from "../reconcile/managed/spec-problem.ts";
+import { managedKinds } from "../reconcile/managed-kinds.ts";
+import { offersFor, seenStateOf } from "./action-rules.ts";
+import { mayPatch } from "./change-rights.ts";
+import { consumerView } from "./consumer-views.ts";
+import { type Credential, findCredential, idOf } from "./credential-id.ts";
+import { entryOf, rowOf } from "./entry.ts";
+import { windowsBetween } from "./future.ts";
+import { historyOf } from "./history.ts";
+import { keyBars } from "./key-bars.ts";
+import { protocolSteps } from "./protocol-steps.ts";
+import { lookAtSecret } from "./secret-view.ts";
+import type { Looker, ViewSource } from "./view-source.ts";
+import { type CredentialView, MAX_KEYS, type SecretView } from "./wire.ts";
+
+const DAY_MS = 86_400_000;
+/** How far windows are drawn around now. */
+const WINDOWS_MS = 30 * DAY_MS;
+
+const MAX_ALIKE = 20;
+
+/** The resource as it is, read with the rights of whoever asks: what they may not read, they are not shown. */
+export async function readResource(kube: Kube, { kind, ref }: Credential): Promise<ManagedResource> {
+  return managedResource(kind, await kube.get(kind.type, ref));
+}
+
+/** Everything about one credential. All of it is live, and is what the rights of the viewer let them see. */
+export async function credentialView(source: ViewSource, looker: Looker, wanted: Credential): Promise<CredentialView> {
+  const { kube } = looker.guest;
+  const resource = await readResource(kube, wanted);
+  const now = source.clock.now();
+  const [failure, children, consumers, secret, history, isAllowed] = await Promise.all([
+    lastFailure(kube, resource.object),
+    lookAtChildren(kube, resource),
+    withConsumers(kube, [reportOf(resource, now)], now),
+    secretOf(kube, resource),
+    historyOf(source, resource),
+    source.mayChange ? mayPatch(looker.guest, wanted) : false,
+  ]);
+  const report = consumers.reports[0] ?? reportOf(resource, now);
+  const users = report.consumers ?? [];
+  const consumerProblems = deletedKeyProblems(resource, users);
+  const facts = explain(resource, { now, lastFailure: failure, children, consumerProblems });
+  const keys = keyBars(report);
+  const refusal = refusalFor(source.mayChange, isAllowed);
+  return {
+    at: now,
+    row: rowOf(entryOf(wanted.kind, resource.object, now), now),
+    seen: seenStateOf(resource),
+    facts: told(facts),
+    steps: protocolSteps(resource, { now, children, secret }),
+    keys: keys.slice(0, MAX_KEYS),
+    ...(keys.length > MAX_KEYS && { moreKeys: keys.length - MAX_KEYS }),
+    ...(secret && { secret }),
+    consumers: users.map(consumerView),
+    consumersUnseen: consumers.hints,
+    children: children.map((child) => childOf(child, resource)),
+    history,
+    windows: resource.spec instanceof SpecProblem ? [] : windowsBetween(resource.spec.windows, now, now + WINDOWS_MS),
+    actions: offersFor(resource, { now, refusal }),
+  };
+}
+
+/** Of a thing that there are very many of, the first few stand for all. */
+function told(facts: readonly Fact[]): CredentialView["facts"] {
+  const counts = new Map<string, number>();
+  return facts.flatMap(({ about, text, isProblem }) => {
+    const count = (counts.get(about) ?? 0) + 1;
+    counts.set(about, count);
+    return count > MAX_ALIKE ? [] : [{ about, text, ...(isProblem && { isProblem }) }];
+  });
+}
+
+function refusalFor(mayChange: boolean, isAllowed: boolean): string | undefined {
+  if (!mayChange) return "this dashboard only shows: it was started without changes";
+  return isAllowed ? undefined : "you may not change this resource: the API server says so";
+}
+
+async function secretOf(kube: Kube, { spec }: ManagedResource): Promise<SecretView | undefined> {
+  return spec instanceof SpecProblem || !spec.secret ? undefined : lookAtSecret(kube, spec.secret);
+}
+
+function childOf(child: ChildView, { object }: ManagedResource): CredentialView["children"][number] {
+  const { kind, name, state, isReady, message } = child;
+  const managed = managedKinds.find(({ type }) => type.kind === kind);
+  const { namespace } = object.metadata;
+  const id =
+    managed && idOf(managed, { name, ...(managed.type.namespaced && namespace !== undefined && { namespace }) });
+  const fares = isReady ? "ready" : isReady === undefined ? "cannot be looked at" : "not ready";
+  return {
+    ...(id !== undefined && findCredential(id) && { id }),
+    kind,
+    name,
+    state,
+    words: message === undefined ? fares : `${fares}: ${oneLine(message)}`,
+  };
+}

@@ -1,0 +1,100 @@
+import { rotationInstant } from "../engine/dates.ts";
+import type { Reason, State } from "../engine/model.ts";
+import { nextOpening } from "../engine/windows.ts";
+import { whyIntended } from "../insight/explain/history-facts.ts";
+import type { ManagedResource } from "../insight/resources/managed-resource.ts";
+import type { RetiredReport, StatusReport } from "../insight/status/status-report.ts";
+import { shortLength } from "../insight/words/when.ts";
+import { SpecProblem } from "../reconcile/managed/spec-problem.ts";
+import type { KeyBar, KeyMark } from "./wire.ts";
+
+/** What a rotation takes; one that begins later than this after it could have is late. */
+const GRACE_MS = 120_000;
+
+/** The keys of a resource as bars, the newest first: the one to come, the active one, then those that go. */
+export function keyBars(report: StatusReport): readonly KeyBar[] {
+  const { resource, active, pending, retired, rotationAt } = report;
+  const marks = marksOf(resource);
+  const mark = (id: string): Pick<KeyBar, "mark"> => {
+    const found = marks.get(id);
+    return found ? { mark: found } : {};
+  };
+  const bars: KeyBar[] = [];
+  if (pending) {
+    const { name, id = name, since, reason } = pending;
+    const why = reason && reasonMark(reason);
+    bars.push({ id, name, state: "pending", createdAt: since, ...(why && { mark: why }) });
+  }
+  if (active) {
+    const { id, name, createdAt } = active;
+    bars.push({
+      id,
+      name,
+      state: "active",
+      createdAt,
+      ...(Number.isFinite(rotationAt) && { replacedAt: rotationAt }),
+      ...mark(id),
+    });
+  }
+  const gone = retired.toSorted((a, b) => retiredAt(b) - retiredAt(a));
+  return [...bars, ...gone.map((key) => ({ ...retiredBar(key), ...mark(key.id) }))];
+}
+
+const retiredAt = ({ replacedAt, retiredAt: at }: RetiredReport): number => replacedAt ?? at;
+
+const retiredBar = ({ id, name, createdAt, replacedAt, goesAt, heldFor }: RetiredReport): KeyBar => ({
+  id,
+  name,
+  state: "retired",
+  createdAt,
+  ...(replacedAt !== undefined && { replacedAt }),
+  ...(Number.isFinite(goesAt) && { deletedAt: goesAt }),
+  ...(heldFor !== undefined && { heldFor }),
+});
+
+const KINDS: Readonly<Record<Reason, KeyMark["kind"] | undefined>> = {
+  FirstKey: "first",
+  RotationDue: undefined,
+  Forced: "forced",
+  Compromised: "compromised",
+  SpecChanged: "changed",
+  ExternalNameChanged: "changed",
+  ActiveKeyGone: "repaired",
+  ActiveKeyIll: "repaired",
+  StatusFromThePast: "repaired",
+  NameTaken: "repaired",
+  CredentialsUnavailable: "repaired",
+  Adopted: "adopted",
+};
+
+/** Undefined: it was due, and that needs no mark. */
+export function reasonMark(reason: Reason): KeyMark | undefined {
+  const kind = KINDS[reason];
+  return kind && { kind, words: whyIntended(reason) };
+}
+
+/** By the id of a key: how it came to be, where the history tells. */
+function marksOf(resource: ManagedResource): ReadonlyMap<string, KeyMark> {
+  const marks = new Map<string, KeyMark>();
+  for (const { keyId, reason, startedAt } of resource.state.history) {
+    const mark = reason === "RotationDue" ? lateMark(resource, keyId, startedAt) : reason && reasonMark(reason);
+    if (mark) marks.set(keyId, mark);
+  }
+  return marks;
+}
+
+/** By the policy of now, and only where the key before it is still known. */
+function lateMark({ state, spec }: ManagedResource, keyId: string, startedAt: number): KeyMark | undefined {
+  const before = predecessorOf(state, keyId);
+  if (!before || spec instanceof SpecProblem) return undefined;
+  const dueAt = rotationInstant(spec.policy, before);
+  if (!Number.isFinite(dueAt)) return undefined;
+  const lateMs = startedAt - (nextOpening(spec.windows, dueAt) ?? Infinity);
+  return lateMs > GRACE_MS ? { kind: "late", words: `it began ${shortLength(lateMs)} after it could have` } : undefined;
+}
+
+function predecessorOf({ active, retired }: State, keyId: string): { readonly createdAt: number } | undefined {
+  const keys = [...retired, ...(active ? [active] : [])].sort((a, b) => a.createdAt - b.createdAt);
+  const index = keys.findIndex(({ id }) => id === keyId);
+  return index > 0 ? keys[index - 1] : undefined;
+}

@@ -1,0 +1,78 @@
+import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
+import { delayOf } from "../insight/rotate/request-rotation.ts";
+import { moment } from "../insight/words/when.ts";
+import { SpecProblem } from "../reconcile/managed/spec-problem.ts";
+import { askingFor, obstacleOf } from "./action-rules.ts";
+import { type FutureSpan, futureOf } from "./future.ts";
+import type { Action, KeyBar, Preview } from "./wire.ts";
+
+/** What an action would do: the engine is asked what it makes of a resource that bears the annotation. Pure. */
+export function previewOf(resource: ManagedResource, action: Action, span: FutureSpan): Preview {
+  const obstacle = obstacleOf(resource, action, span.now);
+  if (obstacle !== undefined) {
+    const statement = [`Nothing would happen: ${obstacle}.`];
+    return { action, statement, keys: futureOf(resource, span).keys };
+  }
+  const asked = withAsking(resource, action);
+  const { keys } = futureOf(asked, span);
+  return { action, statement: statementFor(action, { resource, asked, keys, now: span.now }), keys };
+}
+
+function withAsking(resource: ManagedResource, action: Action): ManagedResource {
+  const { kind, object } = resource;
+  const annotations = Object.entries({ ...object.metadata.annotations, ...askingFor(resource, action) });
+  const kept = annotations.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+  return managedResource(kind, { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(kept) } });
+}
+
+interface Told {
+  readonly resource: ManagedResource;
+  readonly asked: ManagedResource;
+  readonly keys: readonly KeyBar[];
+  readonly now: number;
+}
+
+function statementFor(action: Action, told: Told): readonly string[] {
+  const { asked, now } = told;
+  if (action === "freeze") {
+    return [
+      "No new rotation begins until it is unfrozen; a key that is compromised or gone is replaced all the same.",
+      "What is under way is finished, and retired keys are deleted when their time comes.",
+    ];
+  }
+  if (action === "unfreeze") return ["Rotations begin again.", ...nextWords(told)];
+  const delay = delayOf(asked, now);
+  const where = secretWords(asked);
+  return [
+    delay === undefined
+      ? `A new key is made now${where}.`
+      : `A new key is asked for, and not made at once: ${delay}. Then it is made${where}.`,
+    ...oldKeyWords(action, told),
+    "Workloads that have opted in to restarts and use that Secret are restarted once.",
+    ...nextWords(told),
+  ];
+}
+
+function secretWords({ spec }: ManagedResource): string {
+  const secret = spec instanceof SpecProblem ? undefined : spec.secret;
+  return secret
+    ? `, published in the Secret ${secret.namespace}/${secret.name}, and becomes the active one`
+    : ", and becomes the active one";
+}
+
+function oldKeyWords(action: Action, { resource, keys, now }: Told): readonly string[] {
+  const { active } = resource.state;
+  if (!active) return [];
+  const bar = keys.find(({ id }) => id === active.id);
+  if (action === "compromised") {
+    return [`The key ${active.name} is deleted as soon as that is published: whoever still uses it is locked out.`];
+  }
+  if (bar?.deletedAt === undefined) return [`The key ${active.name} is retired.`];
+  return [`The key ${active.name} goes on working, and is deleted at ${moment(bar.deletedAt, now)}.`];
+}
+
+/** After what is made now. */
+function nextWords({ keys, now }: Told): readonly string[] {
+  const next = keys.findLast(({ state, createdAt }) => state === "foreseen" && createdAt > now + 1000);
+  return next ? [`The next rotation is at ${moment(next.createdAt, now)}.`] : [];
+}

@@ -1,0 +1,108 @@
+import { OWN_GROUP } from "../base/own-names.ts";
+import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
+import type { KubeObject, ObjectMeta } from "../kube/objects.ts";
+import { ANNOTATIONS, FINALIZER, type ManagedKind } from "../reconcile/managed/managed-kind.ts";
+import { type Fields, fieldsOf, itemsOf } from "../reconcile/managed/read-fields.ts";
+
+/**
+ * What is kept of a resource, as one text: enough for rows, bars and futures, a fraction of what the object takes. Ten
+ * thousand of them are to cost little beside an operator's own caches, and a text is the smallest thing there is to keep.
+ * Must not: keep parameters, which may hold secrets, or be shown to anybody.
+ */
+const MAX_SEED_CHARACTERS = 8192;
+
+/** More retired keys than these are counted, not kept. */
+export const MAX_SEED_KEYS = 50;
+
+const MAX_CONDITION_MESSAGE = 1000;
+const TOLD_CONDITIONS: ReadonlySet<unknown> = new Set(["Synced", "RotationIneffective"]);
+
+/** Undefined where that is too much to keep. */
+export function seedOf(kind: ManagedKind, object: KubeObject): string | undefined {
+  const { apiVersion, metadata } = object;
+  const trimmed = {
+    apiVersion,
+    kind: object.kind,
+    metadata: trimmedMetadata(kind, metadata),
+    spec: trimmedSpec(fieldsOf(object.spec)),
+    ...(object.status !== undefined && { status: trimmedStatus(fieldsOf(object.status)) }),
+  };
+  const text = JSON.stringify(trimmed);
+  return text.length > MAX_SEED_CHARACTERS ? undefined : text;
+}
+
+export const resourceOfSeed = (kind: ManagedKind, seed: string): ManagedResource =>
+  managedResource(kind, JSON.parse(seed) as KubeObject);
+
+function trimmedMetadata({ forceAnnotation }: ManagedKind, metadata: ObjectMeta): ObjectMeta {
+  const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
+  const read = new Set<string>([...Object.values(ANNOTATIONS), forceAnnotation]);
+  const annotations = only(metadata.annotations, (key) => read.has(key) || isOurs(key));
+  const labels = only(metadata.labels, isOurs);
+  return {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+    ...(generation !== undefined && { generation }),
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    ...(metadata.finalizers?.includes(FINALIZER) && { finalizers: [FINALIZER] }),
+    ...(ownerReferences && { ownerReferences }),
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+  };
+}
+
+const isOurs = (key: string): boolean => key.startsWith(`${OWN_GROUP}/`);
+
+function only(
+  texts: Readonly<Record<string, string>> | undefined,
+  isMeant: (key: string) => boolean,
+): Readonly<Record<string, string>> | undefined {
+  const kept = Object.entries(texts ?? {}).filter(([key]) => isMeant(key));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+function trimmedSpec(spec: Fields): Fields {
+  if (spec.forProvider === undefined) return spec;
+  const { parameters: _, ...forProvider } = fieldsOf(spec.forProvider);
+  return { ...spec, forProvider };
+}
+
+function trimmedStatus(status: Fields): Fields {
+  const { atProvider, sequence, pending, retiredKeys, lastForced, postponedUntil } = status;
+  // The list of children says nothing that the keys do not.
+  const { children: _, ...inside } = fieldsOf(atProvider);
+  const kept = {
+    ...(atProvider !== undefined && {
+      atProvider: { ...inside, ...(inside.retiredKeys !== undefined && { retiredKeys: newest(inside.retiredKeys) }) },
+    }),
+    ...(retiredKeys !== undefined && { retiredKeys: newest(retiredKeys) }),
+  };
+  const ids = new Set(
+    [inside, ...itemsOf(kept.retiredKeys), ...itemsOf(fieldsOf(kept.atProvider).retiredKeys)].flatMap(idsIn),
+  );
+  // How a key came to be is told of those that are there.
+  const history = itemsOf(status.history).filter(({ keyId }) => ids.has(keyId));
+  const conditions = itemsOf(status.conditions).filter(({ type }) => TOLD_CONDITIONS.has(type));
+  return {
+    ...kept,
+    sequence,
+    pending,
+    lastForced,
+    postponedUntil,
+    ...(history.length > 0 && { history: history.slice(0, MAX_SEED_KEYS) }),
+    ...(conditions.length > 0 && { conditions: conditions.map(shortCondition) }),
+  };
+}
+
+/** Under whatever name a kind has it. */
+const idsIn = (key: Fields): readonly unknown[] => [key.id, key.guid, key.uid].filter((id) => id !== undefined);
+
+/** The latest are the last. */
+const newest = (keys: unknown): readonly Fields[] => itemsOf(keys).slice(-MAX_SEED_KEYS);
+
+function shortCondition({ type, status, reason, message, lastTransitionTime }: Fields): Fields {
+  const text = typeof message === "string" ? message.slice(0, MAX_CONDITION_MESSAGE) : message;
+  return { type, status, reason, message: text, lastTransitionTime };
+}
