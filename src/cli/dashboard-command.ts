@@ -1,11 +1,7 @@
 import { ClusterWatch } from "../dashboard/cluster-watch.ts";
-import { type DashboardServer, startDashboardServer } from "../dashboard/dashboard-server.ts";
+import type { DashboardServer } from "../dashboard/dashboard-server.ts";
 import { LeaseView } from "../dashboard/lease-view.ts";
-import { LinkGate } from "../dashboard/link-gate.ts";
-import { OwnGuest } from "../dashboard/own-guest.ts";
-import { defaultPageFolder, readPageFiles } from "../dashboard/page-files.ts";
 import { ReadModel } from "../dashboard/read-model.ts";
-import { LOOPBACK_NAMES } from "../dashboard/request-guard.ts";
 import { ClockSkew } from "../kube/clock-skew.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
@@ -16,6 +12,7 @@ import { readLogger } from "./operator-options.ts";
 import { objectName, SYSTEM_NAMESPACE } from "./own-namespace.ts";
 import { prepareReadyFile, readyFileOption } from "./ready-file.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
+import { serveByLink } from "./serve-by-link.ts";
 
 export const dashboardCommand: Command = {
   name: "dashboard",
@@ -82,43 +79,34 @@ async function runDashboard(flags: Flags, world: World): Promise<ExitCode> {
       contextNamespace: access.namespace,
     });
     const lease = new LeaseView({ kube, clock, namespace: operatorNamespace, name: leaseName });
-    const guest = new OwnGuest({ kube, origin: access.origin, unseen: () => watch.unseen() });
-    let server: DashboardServer | undefined;
-    const link = (token: string): string => `${server?.url}/#token=${token}`;
-    const gate = new LinkGate({
-      clock,
-      random,
-      guest,
-      onUsed: (token) => world.stdout.write(`For another browser: ${link(token)}\n`),
-    });
-    server = await startDashboardServer({
-      bind: { host: "127.0.0.1", port: call.port },
-      hostNames: LOOPBACK_NAMES,
-      isPortOurs: true,
-      packsStreams: false,
-      gate,
-      page: await readPageFiles(defaultPageFolder()),
-      source: {
-        clock,
-        logger,
-        model,
-        mayChange: flags.isOn("changes"),
-        audit: { paths: call.auditPaths, namespace: operatorNamespace },
-        operator: () => {
-          const leader = lease.leader();
-          const clockSkewMs = skew.skewMs;
-          const seen = { seenFrom: "command", version: world.version, watches: watch.watches(), clockSkewMs } as const;
-          return { ...seen, ...(leader && { leader }) };
-        },
+    const served = await serveByLink({
+      world,
+      logger,
+      kube,
+      origin: access.origin,
+      unseen: () => watch.unseen(),
+      port: call.port,
+      model,
+      mayChange: flags.isOn("changes"),
+      audit: { paths: call.auditPaths, namespace: operatorNamespace },
+      operator: () => {
+        const leader = lease.leader();
+        const clockSkewMs = Math.round(skew.skewMs);
+        const seen = { seenFrom: "command", version: world.version, watches: watch.watches(), clockSkewMs } as const;
+        return { ...seen, ...(leader && { leader }) };
       },
     });
-    addShutdownSteps(shutdown, server, [(signal) => watch.run(signal), (signal) => lease.run(signal)], async () => {
-      model.stop();
-      await kube.close();
-    });
-    const open = link(gate.link);
-    world.stdout.write(`The dashboard of ${access.server}: ${open}\nIt opens once. Ctrl-C ends it.\n`);
-    await readyFile?.write({ dashboard: { url: server.url, link: open } });
+    addShutdownSteps(
+      shutdown,
+      served.server,
+      [(signal) => watch.run(signal), (signal) => lease.run(signal)],
+      async () => {
+        model.stop();
+        await kube.close();
+      },
+    );
+    world.stdout.write(`The dashboard of ${access.server}: ${served.link}\nIt opens once. Ctrl-C ends it.\n`);
+    await readyFile?.write({ dashboard: { url: served.server.url, link: served.link } });
   });
 }
 

@@ -9,9 +9,11 @@ import type { Shutdown } from "../runtime/shutdown.ts";
 import { auditLogOption, openAuditLog } from "./audit/open-audit-log.ts";
 import type { Command, ExitCode, Flags, World } from "./command.ts";
 import { namespacesOption, readNamespaces } from "./controller-names.ts";
+import { operatorDashboardOptions, readOperatorDashboard } from "./dashboard-options.ts";
 import { readChoice, readWholeNumber } from "./flag-values.ts";
 import { leaseDurationOption, readLeaseTiming } from "./lease-timing.ts";
 import { clusterOptions, type OpenCluster, openCluster } from "./open-cluster.ts";
+import type { OperatorDashboard, OperatorDashboardParts } from "./operator-dashboard.ts";
 import {
   createControllers,
   operatorOptions,
@@ -48,6 +50,7 @@ export const operatorCommand: Command = {
     },
     { name: "log-format", value: "FORMAT", description: "json or text.", default: "json", choices: ["json", "text"] },
     auditLogOption,
+    ...operatorDashboardOptions,
   ],
   examples: [
     { command: "keyturn operator --kubeconfig ~/.kube/dev", what: "Against the cluster of a kubeconfig" },
@@ -77,6 +80,7 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
   const workersPerController = readWholeNumber(flags, "workers", { min: 1, max: 1024 });
   const logger = readLogger(flags, world, readChoice(flags, "log-format", ["json", "text"]));
   const bind = parseBindAddress(flags.text("metrics-bind") ?? "0");
+  const dashboardCall = readOperatorDashboard(flags);
   return runUntilStopped(world, logger, async (shutdown) => {
     const skew = new ClockSkew(world.clock);
     const cluster = await openCluster(flags, world, (serverAt) => skew.observe(serverAt));
@@ -84,7 +88,14 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
     const metrics = new Metrics();
     const namespace = await ownNamespace(flags, cluster);
     const audit = await openAuditLog(flags, world, { kube: cluster.kube, namespace, logger, metrics });
-    const switchedOn = await createControllers(choice, { world, metrics, skew, namespace, audit });
+    const compared: { at: number | undefined } = { at: undefined };
+    const onCompared = (at: number): void => {
+      compared.at = at;
+    };
+    const switchedOn = await createControllers(choice, { world, metrics, skew, namespace, audit, onCompared });
+    const common = { world, logger, cluster, skew, namespace, auditPaths: auditPaths(flags) };
+    const dashboard =
+      dashboardCall && (await loadDashboard({ ...common, call: dashboardCall, comparedAt: () => compared.at }));
     const { controllers } = switchedOn;
     const operator = new Operator({
       kube: scopedKube(cluster.kube, namespaces),
@@ -97,18 +108,39 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
       workersPerController,
       heap: world.heap,
       ...(flags.isOn("leader-elect") && { election: { ...electionOf(flags, world, namespace), timing } }),
+      ...(dashboard && { onlookers: dashboard.onlookers }),
       onLost: (reason) => void shutdown.leave(reason, 1),
     });
+    const served = await dashboard?.start(operator);
     const { readiness, liveness } = operator;
     const endpoints = bind && (await startHttpEndpoints({ bind, readiness, liveness, metrics, logger }));
     operator.addShutdownSteps(shutdown);
     switchedOn.addShutdownSteps(shutdown);
     if (audit) shutdown.addStep({ name: "audit log", boundMs: 1000, run: (signal) => audit.close(signal) });
+    if (served) shutdown.addStep({ name: "dashboard", boundMs: 500, run: () => served.close() });
     addClosingSteps(shutdown, cluster, endpoints);
-    announce(logger, { cluster, endpoints, names: controllers.map(({ name }) => name), version: world.version });
+    announce(logger, {
+      cluster,
+      endpoints,
+      dashboard: served?.url,
+      names: controllers.map(({ name }) => name),
+      version: world.version,
+    });
     for (const hint of restartHints(choice.settings.restart)) logger.warn(hint);
     if (!shutdown.isUnderWay) operator.start();
   });
+}
+
+/** An operator that shows nothing does not load what shows it. */
+async function loadDashboard(parts: OperatorDashboardParts): Promise<OperatorDashboard> {
+  const { prepareOperatorDashboard } = await import("./operator-dashboard.ts");
+  return prepareOperatorDashboard(parts);
+}
+
+/** What goes to stdout is somebody else's by now. */
+function auditPaths(flags: Flags): readonly string[] {
+  const path = flags.text("audit-log") ?? "-";
+  return path === "-" || path === "off" ? [] : [path];
 }
 
 function electionOf(
@@ -129,6 +161,7 @@ function announce(
   details: {
     readonly cluster: OpenCluster;
     readonly endpoints: HttpEndpoints | undefined;
+    readonly dashboard: string | undefined;
     readonly names: readonly string[];
     readonly version: string;
   },
@@ -139,5 +172,6 @@ function announce(
     access: details.cluster.access.origin,
     controllers: details.names,
     ...(details.endpoints && { endpoints: `http://${details.endpoints.address}` }),
+    ...(details.dashboard !== undefined && { dashboard: details.dashboard }),
   });
 }

@@ -181,6 +181,7 @@ export interface ControllerParts {
   /** Where the operator keeps what is its own. */
   readonly namespace: string;
   readonly audit?: AuditTrail | undefined;
+  readonly onCompared?: ControllerSettings["onCompared"];
 }
 
 export interface SwitchedOn {
@@ -190,7 +191,7 @@ export interface SwitchedOn {
 }
 
 export async function createControllers(choice: ControllerChoice, parts: ControllerParts): Promise<SwitchedOn> {
-  const { world, metrics, skew, namespace, audit } = parts;
+  const { world, metrics, skew, namespace, audit, onCompared } = parts;
   const { clock } = world;
   const http = new UndiciHttp();
   // Made first: others look at workloads through its watches.
@@ -204,6 +205,7 @@ export async function createControllers(choice: ControllerChoice, parts: Control
     metrics: new RotationMetrics({ registry: metrics.registry, clock, perObject: choice.metricsPerObject }),
     rndcKeyMetrics: new RndcKeyMetrics({ registry: metrics.registry, clock }),
     ...(audit && { audit }),
+    ...(onCompared && { onCompared }),
     isSkewed: () => skew.isSkewed,
     restartMetrics: new RestartMetrics(metrics.registry),
     ...(restarts.length > 0 && { knowledge: new RestartKnowledge(choice.settings.restart) }),

@@ -42,6 +42,7 @@ import { isNamedPod } from "./sandbox/pod-volumes.ts";
 import { sandboxPlace } from "./sandbox/sandbox-place.ts";
 import { loadIdentity, saveIdentity } from "./server-identity.ts";
 import { upBanner } from "./up-banner.ts";
+import { UpDashboard } from "./up-dashboard.ts";
 import { onUsualPort } from "./usual-port.ts";
 
 /** For the credentials for the sandbox, and what the operator keeps for itself. */
@@ -71,6 +72,7 @@ interface Parts extends Api {
   /** Absent: somebody runs it elsewhere. */
   readonly operator: Operator | undefined;
   readonly endpoints: HttpEndpoints | undefined;
+  readonly dashboard: UpDashboard | undefined;
 }
 
 /** `keyturn up`: puts together the embedded API, the sandboxes, the operator and what is shown, and runs until it is told to stop. */
@@ -100,6 +102,7 @@ async function start(options: Start): Promise<void> {
   operator?.start();
   await operator?.synced();
   const metrics = endpoints && `http://${endpoints.address}`;
+  const served = await parts.dashboard?.serve(kube, operator);
   world.stdout.write(
     upBanner({
       api: serving.url,
@@ -108,6 +111,7 @@ async function start(options: Start): Promise<void> {
       cloudFoundry: cloudFoundry.url,
       named: named.words,
       metrics,
+      dashboard: served?.link,
       folder: flags.isOn("ephemeral") ? undefined : folder,
       hasExamples,
       hasNameServers: hasExamples && named.program !== undefined,
@@ -125,6 +129,7 @@ async function start(options: Start): Promise<void> {
     kubeconfig,
     api: serving.url,
     ...(metrics !== undefined && { metrics }),
+    ...(served && { dashboard: { url: served.server.url, link: served.link } }),
     sandbox: sandboxPlace(sandbox),
     cloudFoundry: cloudFoundry.login,
     named: named.program?.name ?? "off",
@@ -158,13 +163,18 @@ async function assemble(options: Start): Promise<Parts> {
   const apiPort = readPort(flags, "port");
   const sandboxPort = readPort(flags, "sandbox-port");
   const cloudFoundryPort = readPort(flags, "cloud-foundry-port");
+  const dashboardPort = readPort(flags, "dashboard-port");
   const named = await planNamed(readNamed(flags), options);
   const metrics = new Metrics();
+  const dashboard = flags.isOn("dashboard")
+    ? new UpDashboard({ world, logger, shutdown, port: dashboardPort })
+    : undefined;
   const switchedOn = await createControllers(choice, {
     world,
     metrics,
     skew: new ClockSkew(clock),
     namespace: SYSTEM_NAMESPACE,
+    onCompared: (at) => dashboard?.compared(at),
   });
   const { controllers } = switchedOn;
   const api = await startApi(options, { wanted: apiPort, named });
@@ -175,7 +185,17 @@ async function assemble(options: Start): Promise<Parts> {
     named.program && (await openNamed(named.program, { server, folder: join(options.folder, "named") }, options));
   const onLost = (reason: string): void => void shutdown.leave(reason, 1);
   const operator = flags.isOn("operator")
-    ? new Operator({ kube, controllers, clock, random, logger, metrics, workersPerController, onLost })
+    ? new Operator({
+        kube,
+        controllers,
+        clock,
+        random,
+        logger,
+        metrics,
+        workersPerController,
+        onLost,
+        ...(dashboard && { onlookers: dashboard.onlookers }),
+      })
     : undefined;
   const endpoints = bind && operator && (await startHttpEndpoints({ ...healthOf(operator), bind, metrics, logger }));
   operator?.addShutdownSteps(shutdown);
@@ -186,7 +206,7 @@ async function assemble(options: Start): Promise<Parts> {
   if (kubelet) shutdown.addStep({ name: "named", boundMs: 1000, run: () => kubelet.stop() });
   shutdown.addStep({ name: "API", boundMs: 1500, run: () => serving.stop() });
   shutdown.addStep({ name: "storage", boundMs: 500, run: () => server.stop() });
-  return { ...api, sandbox, cloudFoundry, named, operator, endpoints };
+  return { ...api, sandbox, cloudFoundry, named, operator, endpoints, dashboard };
 }
 
 const healthOf = ({ readiness, liveness }: Operator) => ({ readiness, liveness });

@@ -8,6 +8,7 @@ const places: UpPlaces = {
   sandbox: "http://127.0.0.1:2",
   cloudFoundry: "http://127.0.0.1:3",
   named: "a stand-in",
+  dashboard: undefined,
   metrics: undefined,
   folder: undefined,
   hasExamples: true,

@@ -9,6 +9,8 @@ export interface UpPlaces {
   /** What the pods of name servers run. */
   readonly named: string;
   readonly metrics: string | undefined;
+  /** The link that opens it. */
+  readonly dashboard: string | undefined;
   /** Undefined when nothing is kept. */
   readonly folder: string | undefined;
   readonly hasExamples: boolean;
@@ -20,8 +22,9 @@ export interface UpPlaces {
 }
 
 export function upBanner(places: UpPlaces): string {
-  const { api, kubeconfig, sandbox, cloudFoundry, named, metrics, folder, hasOperator } = places;
+  const { api, kubeconfig, sandbox, cloudFoundry, named, metrics, dashboard, folder, hasOperator } = places;
   const rows = [
+    ...(dashboard === undefined ? [] : [`  dashboard   ${dashboard}`]),
     `  API         ${api}`,
     `  kubeconfig  ${kubeconfig}`,
     `  sandbox     ${sandbox}  (stands in for SAP Service Manager)`,

@@ -42,6 +42,13 @@ export const upCommand: Command = {
       default: "auto",
       choices: ["auto", "stand-in", "off"],
     },
+    { name: "dashboard", description: "Start without the dashboard.", isOnByDefault: true },
+    {
+      name: "dashboard-port",
+      value: "PORT",
+      description: "Port of the dashboard; 0 takes a free one.",
+      default: "0",
+    },
     {
       name: "metrics-bind",
       value: "ADDRESS",

@@ -15,10 +15,11 @@ import { consumerView } from "./consumer-views.ts";
 import { type Credential, findCredential, idOf } from "./credential-id.ts";
 import { entryOf, rowOf } from "./entry.ts";
 import { windowsBetween } from "./future.ts";
-import { historyOf } from "./history.ts";
+import { pastOf } from "./history.ts";
 import { keyBars } from "./key-bars.ts";
 import { protocolSteps } from "./protocol-steps.ts";
 import { lookAtSecret } from "./secret-view.ts";
+import { withNewestKeys } from "./seed.ts";
 import type { Looker, ViewSource } from "./view-source.ts";
 import { type CredentialView, MAX_KEYS, type SecretView } from "./wire.ts";
 
@@ -27,44 +28,51 @@ const DAY_MS = 86_400_000;
 const WINDOWS_MS = 30 * DAY_MS;
 
 const MAX_ALIKE = 20;
+const MAX_TEXT = 2000;
 
-/** The resource as it is, read with the rights of whoever asks: what they may not read, they are not shown. */
-export async function readResource(kube: Kube, { kind, ref }: Credential): Promise<ManagedResource> {
-  return managedResource(kind, await kube.get(kind.type, ref));
-}
+/**
+ * The resource as it is, read with the rights of whoever asks: what they may not read, they are not shown. With no more keys
+ * than anybody is shown.
+ */
+export const readResource = async (kube: Kube, { kind, ref }: Credential): Promise<ManagedResource> =>
+  managedResource(kind, withNewestKeys(await kube.get(kind.type, ref), MAX_KEYS));
 
 /** Everything about one credential. All of it is live, and is what the rights of the viewer let them see. */
 export async function credentialView(source: ViewSource, looker: Looker, wanted: Credential): Promise<CredentialView> {
   const { kube } = looker.guest;
-  const resource = await readResource(kube, wanted);
+  const object = await kube.get(wanted.kind.type, wanted.ref);
+  const resource = managedResource(wanted.kind, withNewestKeys(object, MAX_KEYS));
   const now = source.clock.now();
-  const [failure, children, consumers, secret, history, isAllowed] = await Promise.all([
+  const entry = entryOf(wanted.kind, object, now);
+  const [failure, children, consumers, secret, past, isAllowed] = await Promise.all([
     lastFailure(kube, resource.object),
     lookAtChildren(kube, resource),
     withConsumers(kube, [reportOf(resource, now)], now),
     secretOf(kube, resource),
-    historyOf(source, resource),
+    pastOf(source, resource),
     source.mayChange ? mayPatch(looker.guest, wanted) : false,
   ]);
   const report = consumers.reports[0] ?? reportOf(resource, now);
   const users = report.consumers ?? [];
   const consumerProblems = deletedKeyProblems(resource, users);
   const facts = explain(resource, { now, lastFailure: failure, children, consumerProblems });
-  const keys = keyBars(report);
+  const bars = keyBars(report).slice(0, MAX_KEYS);
+  const hidden = entry.retired + (entry.hasActive ? 1 : 0) + (entry.hasPending ? 1 : 0) - bars.length;
+  const keys = [...bars, ...past.deleted.toReversed()].slice(0, MAX_KEYS);
   const refusal = refusalFor(source.mayChange, isAllowed);
   return {
     at: now,
-    row: rowOf(entryOf(wanted.kind, resource.object, now), now),
+    row: rowOf(entry, now),
     seen: seenStateOf(resource),
     facts: told(facts),
     steps: protocolSteps(resource, { now, children, secret }),
-    keys: keys.slice(0, MAX_KEYS),
-    ...(keys.length > MAX_KEYS && { moreKeys: keys.length - MAX_KEYS }),
+    keys,
+    ...(hidden > 0 && { moreKeys: hidden }),
     ...(secret && { secret }),
     consumers: users.map(consumerView),
     consumersUnseen: consumers.hints,
     children: children.map((child) => childOf(child, resource)),
-    history,
+    history: past.history,
     windows: resource.spec instanceof SpecProblem ? [] : windowsBetween(resource.spec.windows, now, now + WINDOWS_MS),
     actions: offersFor(resource, { now, refusal }),
   };
@@ -76,9 +84,11 @@ function told(facts: readonly Fact[]): CredentialView["facts"] {
   return facts.flatMap(({ about, text, isProblem }) => {
     const count = (counts.get(about) ?? 0) + 1;
     counts.set(about, count);
-    return count > MAX_ALIKE ? [] : [{ about, text, ...(isProblem && { isProblem }) }];
+    return count > MAX_ALIKE ? [] : [{ about, text: cut(text), ...(isProblem && { isProblem }) }];
   });
 }
+
+const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
 function refusalFor(mayChange: boolean, isAllowed: boolean): string | undefined {
   if (!mayChange) return "this dashboard only shows: it was started without changes";

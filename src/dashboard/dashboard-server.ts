@@ -68,7 +68,13 @@ function createServer(
   { tls }: DashboardServerOptions,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
-  const limits = { maxHeaderSize: 32 * 1024, headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 30_000 };
+  const limits = {
+    maxHeaderSize: 32 * 1024,
+    headersTimeout: 10_000,
+    requestTimeout: 20_000,
+    keepAliveTimeout: 30_000,
+    connectionsCheckingInterval: 3000,
+  };
   const server = tls
     ? createTlsServer({ ...limits, cert: tls.certificate, key: tls.key.reveal(), minVersion: "TLSv1.2" }, handle)
     : createPlainServer(limits, handle);

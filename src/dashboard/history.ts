@@ -1,27 +1,99 @@
 import type { HistoryEntry, RotationOutcome } from "../engine/model.ts";
+import { type CredentialLine, credentialLines } from "../insight/audit/credential-lines.ts";
+import { linesOfFile } from "../insight/audit/read-lines.ts";
 import { whyIntended } from "../insight/explain/history-facts.ts";
 import type { ManagedResource } from "../insight/resources/managed-resource.ts";
 import type { ViewSource } from "./view-source.ts";
-import type { HistoryLine } from "./wire.ts";
+import type { HistoryLine, KeyBar } from "./wire.ts";
+
+const YEAR_MS = 366 * 86_400_000;
+const MAX_LINES = 500;
+/** The status tells of the end of a rotation in whole seconds, the audit log of the moment. */
+const SAME_MS = 3000;
 
 const OUTCOMES: Readonly<Record<RotationOutcome, string>> = {
-  Succeeded: "became the active key",
-  Abandoned: "was given up for another one",
-  Ineffective: "brought the old credentials again",
+  Succeeded: "The key became the active one.",
+  Abandoned: "The key was given up for another one.",
+  Ineffective: "The key brought the old credentials again.",
 };
 
+/** The past of a resource: what was said of it, and keys that are no more. */
+export interface Past {
+  readonly history: readonly HistoryLine[];
+  readonly deleted: readonly KeyBar[];
+}
+
 /** What has happened to a resource, the latest first: from its status, and from the audit log where there is one. */
-export async function historyOf(_source: ViewSource, { state }: ManagedResource): Promise<readonly HistoryLine[]> {
-  return state.history.map(statusLine).sort((a, b) => b.at - a.at);
+export async function pastOf(source: ViewSource, resource: ManagedResource): Promise<Past> {
+  const { state } = resource;
+  const lines = await auditLinesOf(source, resource);
+  const written = lines.map(auditLine);
+  const isWritten = ({ at, keyId }: HistoryLine): boolean =>
+    written.some((line) => line.keyId === keyId && Math.abs(line.at - at) <= SAME_MS);
+  const said = state.history.map(statusLine).filter((line) => !isWritten(line));
+  const known = new Set([...state.retired, ...(state.active ? [state.active] : [])].map(({ id }) => id));
+  return {
+    history: [...said, ...written].sort((a, b) => b.at - a.at).slice(0, MAX_LINES),
+    deleted: deletedBars(lines).filter(({ id }) => !known.has(id)),
+  };
+}
+
+async function auditLinesOf(
+  { audit, clock, logger }: ViewSource,
+  { kind, object }: ManagedResource,
+): Promise<readonly CredentialLine[]> {
+  const { namespace, name } = object.metadata;
+  const wanted = { kind: kind.type.kind, namespace, name, sinceAt: clock.now() - YEAR_MS, most: MAX_LINES };
+  const lines: CredentialLine[] = [];
+  for (const path of audit.paths) {
+    try {
+      lines.push(...(await credentialLines(linesOfFile(path), wanted)));
+    } catch (error) {
+      logger.warn("a file of the audit log cannot be read", { path, error });
+    }
+  }
+  return lines.sort((a, b) => a.at - b.at).slice(-MAX_LINES);
 }
 
 function statusLine({ keyId, endedAt, reason, outcome }: HistoryEntry): HistoryLine {
   return {
     at: endedAt,
-    what: `key ${OUTCOMES[outcome]}`,
+    what: OUTCOMES[outcome],
     keyId,
     ...(reason !== undefined && { reason: whyIntended(reason) }),
     outcome,
     from: "status",
   };
+}
+
+function auditLine({ at, action, note, keyId, cause, outcome }: CredentialLine): HistoryLine {
+  return {
+    at,
+    what: note === "" ? action : note,
+    ...(keyId !== undefined && { keyId }),
+    ...(cause !== undefined && { reason: cause }),
+    ...(outcome !== undefined && { outcome }),
+    from: "audit",
+  };
+}
+
+/** Keys of which the log tells both that they were published and that they were deleted. */
+function deletedBars(lines: readonly CredentialLine[]): readonly KeyBar[] {
+  const published = lines.filter(({ action, keyId }) => action === "KeyPublished" && keyId !== undefined);
+  return lines.flatMap(({ action, keyId, keyName, at: deletedAt }) => {
+    const index = action === "KeyDeleted" ? published.findIndex((line) => line.keyId === keyId) : -1;
+    const first = published[index];
+    if (!first || keyId === undefined) return [];
+    const next = published.slice(index + 1).find((line) => line.keyId !== keyId);
+    return [
+      {
+        id: keyId,
+        name: keyName ?? keyId,
+        state: "deleted" as const,
+        createdAt: first.at,
+        ...(next && { replacedAt: next.at }),
+        deletedAt,
+      },
+    ];
+  });
 }

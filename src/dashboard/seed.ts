@@ -12,7 +12,7 @@ import { type Fields, fieldsOf, itemsOf } from "../reconcile/managed/read-fields
 const MAX_SEED_CHARACTERS = 8192;
 
 /** More retired keys than these are counted, not kept. */
-export const MAX_SEED_KEYS = 50;
+export const MAX_SEED_KEYS = 20;
 
 const MAX_CONDITION_MESSAGE = 1000;
 const TOLD_CONDITIONS: ReadonlySet<unknown> = new Set(["Synced", "RotationIneffective"]);
@@ -100,7 +100,24 @@ function trimmedStatus(status: Fields): Fields {
 const idsIn = (key: Fields): readonly unknown[] => [key.id, key.guid, key.uid].filter((id) => id !== undefined);
 
 /** The latest are the last. */
-const newest = (keys: unknown): readonly Fields[] => itemsOf(keys).slice(-MAX_SEED_KEYS);
+const newest = (keys: unknown, most = MAX_SEED_KEYS): readonly Fields[] => itemsOf(keys).slice(-most);
+
+/** The same object with no more retired keys than that, wherever its kind has them: nobody draws or explains thousands. */
+export function withNewestKeys(object: KubeObject, most: number): KubeObject {
+  const status = fieldsOf(object.status);
+  const atProvider = fieldsOf(status.atProvider);
+  if (Math.max(itemsOf(status.retiredKeys).length, itemsOf(atProvider.retiredKeys).length) <= most) return object;
+  return {
+    ...object,
+    status: {
+      ...status,
+      ...(status.retiredKeys !== undefined && { retiredKeys: newest(status.retiredKeys, most) }),
+      ...(atProvider.retiredKeys !== undefined && {
+        atProvider: { ...atProvider, retiredKeys: newest(atProvider.retiredKeys, most) },
+      }),
+    },
+  };
+}
 
 function shortCondition({ type, status, reason, message, lastTransitionTime }: Fields): Fields {
   const text = typeof message === "string" ? message.slice(0, MAX_CONDITION_MESSAGE) : message;

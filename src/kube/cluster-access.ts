@@ -99,6 +99,24 @@ export function openTransport(access: ClusterAccess, options: { readonly connect
   return createUndiciTransport({ ...options, server, credentials, ...(proxyUrl !== undefined && { proxyUrl }) });
 }
 
+/**
+ * The same server for those who bring a token of their own: of our own credentials nothing is left but what tells that it is
+ * that server. A client certificate would count before any token.
+ */
+export function withoutCredentials(access: ClusterAccess): ClusterAccess {
+  const { credentials } = access;
+  let known: { readonly from: TlsMaterial; readonly bare: Credentials } | undefined;
+  const current = async (signal?: AbortSignal): Promise<Credentials> => {
+    const { tls: from } = await credentials.current(signal);
+    if (known?.from !== from) {
+      const { clientCertificate: _certificate, clientKey: _key, ...tls } = from;
+      known = { from, bare: { tls } };
+    }
+    return known.bare;
+  };
+  return { ...access, credentials: { current, reject: () => {} } };
+}
+
 async function readKubeconfigs(paths: string | readonly string[]): Promise<readonly KubeconfigFile[]> {
   const explicit = typeof paths === "string";
   const wanted = explicit ? [paths] : [...new Set(paths.filter((path) => path !== ""))];

@@ -25,6 +25,8 @@ export interface ControllerSettings {
   readonly minFrequencyMs: number;
   /** A `rotateAfter` of an RNDC key that is shorter than this is refused. */
   readonly minRotateAfterMs: number;
+  /** Told whenever a resource was compared with what is outside. Must be quick and must not throw. */
+  readonly onCompared?: (at: number) => void;
   /** How often each resource is compared with what is outside, though nothing asks for it. */
   readonly driftCheckMs: number;
   /** How often children that nobody may watch are looked at. */

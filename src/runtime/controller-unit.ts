@@ -8,6 +8,7 @@ import type { Delta, ResourceCache } from "../kube/resource-cache.ts";
 import type { Controller, Watch } from "./controller.ts";
 import { DueTimes } from "./due-times.ts";
 import type { HealthSource } from "./health.ts";
+import type { OperatorLook } from "./onlooker.ts";
 import { type QueueObserver, WorkQueue } from "./queue.ts";
 import type { WatchedSource, WatchedSources } from "./watched-source.ts";
 import { type WorkerObserver, Workers } from "./workers.ts";
@@ -106,6 +107,12 @@ export class ControllerUnit {
   isIdle(): boolean {
     const { person, drift, running } = this.#queue.depth;
     return person + drift + running === 0;
+  }
+
+  /** How much there is to do. */
+  look(): OperatorLook["queues"][number] {
+    const { person, drift, delayed, running } = this.#queue.depth;
+    return { controller: this.#options.controller.name, waiting: person + drift + delayed, working: running };
   }
 
   /** No new work; resolves when the work under way has returned. */

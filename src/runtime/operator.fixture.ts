@@ -10,6 +10,7 @@ import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Controller, Watch } from "./controller.ts";
 import { Metrics } from "./metrics.ts";
+import type { Onlooker } from "./onlooker.ts";
 import { Operator, type OperatorOptions } from "./operator.ts";
 import { Shutdown } from "./shutdown.ts";
 import type { Outcome } from "./workers.ts";
@@ -49,7 +50,7 @@ const definitions: ResourceType = {
   namespaced: false,
 };
 
-const record = ({ metadata }: KubeObject): number => metadata.generation ?? 0;
+const record = ({ metadata }: KubeObject): object => ({ generation: metadata.generation ?? 0 });
 const widgetWatch: Watch = { source: { type: widgets, record }, keysOf: ({ key }) => [key] };
 const gadgetWatch: Watch = { source: { type: gadgets, record }, keysOf: () => [] };
 
@@ -150,6 +151,7 @@ export interface StartOptions {
   readonly areGadgetsHints?: boolean;
   /** Gadgets are looked at for the sake of widgets. */
   readonly areGadgetsForWidgets?: boolean;
+  readonly onlookers?: readonly Onlooker[];
 }
 
 /** An operator with one controller that watches widgets and gadgets and notes which keys it was given. */
@@ -174,6 +176,7 @@ export async function startOperator(cluster: Cluster, options: StartOptions = {}
     workersPerController: 4,
     onLost: (reason) => void lost.push(reason),
     ...election,
+    ...(options.onlookers && { onlookers: options.onlookers }),
   });
   const shutdown = new Shutdown({ clock, logger, exit: (code) => void exits.push(code) });
   operator.addShutdownSteps(shutdown);

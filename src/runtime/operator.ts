@@ -12,8 +12,9 @@ import { HealthChecks, type Heartbeat, startHeartbeat } from "./health.ts";
 import { type Heap, IdleHeap } from "./idle-heap.ts";
 import { type ElectionTiming, LeaderElector } from "./leader-election.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Onlooker, OperatorLook } from "./onlooker.ts";
 import type { Shutdown } from "./shutdown.ts";
-import { WatchedSources } from "./watched-source.ts";
+import { type WatchedSource, WatchedSources } from "./watched-source.ts";
 
 /**
  * The running operator: the controllers, who may work when. Watches run from the start, so that a standby knows the world
@@ -37,6 +38,8 @@ export interface OperatorOptions {
     readonly identity: string;
     readonly timing?: Partial<ElectionTiming>;
   };
+  /** Those who look at what controllers watch, each at a kind of its own. */
+  readonly onlookers?: readonly Onlooker[];
   /** Absent where this process has no say in its memory. */
   readonly heap?: Heap | undefined;
   /** Leadership was lost: all work must stop, and the process with it. */
@@ -78,6 +81,7 @@ export class Operator {
     this.#sources = this.#createSources();
     this.#units = this.#createUnits();
     this.#definitions = this.#createDefinitionWatch();
+    for (const onlooker of options.onlookers ?? []) this.#sourceOf(onlooker.type)?.admit(onlooker);
     this.liveness.add(this.#heartbeat);
     if (this.#elector) this.readiness.add(this.#elector);
     for (const unit of this.#units) this.liveness.add(unit.liveness());
@@ -87,6 +91,25 @@ export class Operator {
   /** Resolves once every controller's watches know the state of the world, or know that their kind is not served. */
   synced(): Promise<void> {
     return this.#synced.promise;
+  }
+
+  /** Asked by whoever shows it to people. */
+  look(): OperatorLook {
+    const { identity = "", holder } = this.#elector ?? {};
+    const isThis = this.#elector?.isLeader() ?? this.#isChosen;
+    const alone = isThis ? { identity: "this process, without an election", isThis } : undefined;
+    return {
+      leader: this.#elector ? leaderOf(isThis ? identity : holder, isThis) : alone,
+      watches: this.#sources.all().map((source) => source.look()),
+      queues: this.#units.map((unit) => unit.look()),
+    };
+  }
+
+  /** What is watched of all objects of a kind, and as a whole. */
+  #sourceOf(type: ResourceType): WatchedSource | undefined {
+    return this.#sources
+      .all()
+      .find(({ source }) => isSame(source.type, type) && !source.selection && source.metadataOnly !== true);
   }
 
   start(): void {
@@ -214,3 +237,8 @@ export class Operator {
     for (const unit of this.#units) if (unit.isReady()) unit.begin();
   }
 }
+
+const isSame = (a: ResourceType, b: ResourceType): boolean => a.group === b.group && a.plural === b.plural;
+
+const leaderOf = (identity: string | undefined, isThis: boolean): OperatorLook["leader"] =>
+  identity === undefined || identity === "" ? undefined : { identity, isThis };

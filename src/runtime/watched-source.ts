@@ -1,14 +1,16 @@
 import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { createListWatch, type ListWatch } from "../kube/list-watch.ts";
-import { describeType, type ResourceType } from "../kube/objects.ts";
+import { describeType, type KubeObject, type ResourceType } from "../kube/objects.ts";
 import type { Kube, Selection } from "../kube/port.ts";
 import { type CacheWriter, type Delta, ResourceCache } from "../kube/resource-cache.ts";
 import type { ServerOutage } from "../kube/server-outage.ts";
 import type { Source } from "./controller.ts";
 import type { HealthSource, HealthState } from "./health.ts";
 import type { WatchLabels, WatchObserver, WatchProbe } from "./metrics.ts";
+import type { Onlooker, OperatorLook } from "./onlooker.ts";
 
 export interface WatchedSourceOptions {
   readonly kube: Kube;
@@ -48,6 +50,10 @@ export class WatchedSource {
   readonly #listWatches: readonly ListWatch[];
   readonly #controllers: string[] = [];
   readonly #listeners: Listener[] = [];
+  readonly #logger: Logger;
+  #onlooker: Onlooker | undefined;
+  /** What the onlooker has made of an object, by what is kept of that, until it is told: a state that nobody hears of goes with it. */
+  readonly #glances = new WeakMap<object, unknown>();
   /** None: watched from the start. */
   readonly #sakes: readonly WatchedSource[];
   readonly #dependents: WatchedSource[] = [];
@@ -58,6 +64,7 @@ export class WatchedSource {
 
   constructor(source: Source, options: WatchedSourceOptions, sakes: readonly WatchedSource[] = []) {
     this.source = source;
+    this.#logger = options.logger;
     this.#sakes = sakes;
     this.#isNeeded = sakes.length === 0;
     for (const sake of sakes) sake.#dependents.push(this);
@@ -92,7 +99,7 @@ export class WatchedSource {
       logger,
       outage,
       cache,
-      transform: (object) => source.record(object),
+      transform: (object) => this.#recordOf(object),
       ...(selection && { selection }),
       ...(source.metadataOnly && { metadataOnly: true }),
       onDelta: (delta) => {
@@ -100,6 +107,7 @@ export class WatchedSource {
         // Before anybody hears of it: nobody may decide on what this makes incomplete.
         for (const dependent of this.#dependents) dependent.#need();
         for (const listener of this.#listeners) listener(delta, this.#isSynced);
+        this.#show(delta);
       },
       onSynced: () => {
         if (!this.#listWatches.every((one) => one.state().ready)) return;
@@ -125,6 +133,34 @@ export class WatchedSource {
     this.#controllers.push(controller);
     this.#listeners.push(listener);
     this.#labels = undefined;
+  }
+
+  /** Before it runs, too. There is room for one. */
+  admit(onlooker: Onlooker): void {
+    this.#onlooker = onlooker;
+  }
+
+  #recordOf(object: KubeObject): unknown {
+    const record = this.source.record(object);
+    if (this.#onlooker === undefined || typeof record !== "object" || record === null) return record;
+    try {
+      this.#glances.set(record, this.#onlooker.glance(object));
+    } catch (error) {
+      this.#logger.error("an onlooker could not make sense of an object", { error: messageOf(error) });
+    }
+    return record;
+  }
+
+  #show(delta: Delta<unknown>): void {
+    if (delta.type === "deleted") {
+      this.#onlooker?.lost(delta.key);
+      return;
+    }
+    const { record } = delta.entry;
+    if (typeof record !== "object" || record === null || !this.#glances.has(record)) return;
+    const view = this.#glances.get(record);
+    this.#glances.delete(record);
+    this.#onlooker?.saw(delta.key, view);
   }
 
   /** It knows the state of the world, or knows that its kind is not served, or that nobody needs it. */
@@ -156,6 +192,12 @@ export class WatchedSource {
     const { controllers, kind, selector } = this.#label();
     const what = selector === "" ? kind : `${kind} with ${selector}`;
     return { name: `watch of ${what} for ${controllers}`, state: () => this.state() };
+  }
+
+  look(): OperatorLook["watches"][number] {
+    const { kind, selector } = this.#label();
+    const { ready, reason } = this.#isNeeded ? this.state() : { ready: true, reason: "nobody needs it yet" };
+    return { kind: selector === "" ? kind : `${kind} with ${selector}`, isReady: ready, words: reason };
   }
 
   state(): HealthState {

@@ -49,6 +49,7 @@ export function commonOptions(
     publisher: new SecretPublisher(kube, fingerprinter, (uid) => caches.publishedOf(uid)),
     startedAt: clock.now(),
     isSkewed: settings.isSkewed,
+    onCompared: settings.onCompared,
     driftCheckMs: settings.driftCheckMs,
     known: caches,
     consumers: knowledge && new ConsumersBehind({ kube, clock, fingerprinter, knowledge }),

@@ -38,6 +38,8 @@ export interface ManagedControllerOptions {
   /** Since when this process works: requests of an earlier one may still be under way for a while. */
   readonly startedAt: number;
   readonly isSkewed: () => boolean;
+  /** As in `ControllerSettings`. */
+  readonly onCompared?: ((at: number) => void) | undefined;
   /** How often the outside is looked at though nothing asks for it. */
   readonly driftCheckMs: number;
   /** The outside is near: looking at it costs so little that every pass does. */
@@ -160,7 +162,10 @@ class ManagedReconciler {
       signal,
     };
     const result = await runPass({ ...common, object, spec, outside, secret, driftCheckAt });
-    if (result.hasLooked) this.#lastLook.set(key, { uid, tick: clock.monotonic() });
+    if (result.hasLooked) {
+      this.#lastLook.set(key, { uid, tick: clock.monotonic() });
+      this.#options.onCompared?.(clock.now());
+    }
     const hold = holdOf(result.decision);
     const problem = problemOf(result, hold);
     const state = withoutStaleHolds(kind.readState(result.object), spec.policy, clock.now());

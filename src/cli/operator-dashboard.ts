@@ -1,0 +1,115 @@
+import { readFile } from "node:fs/promises";
+import { messageOf, UsageError } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import { Redacted } from "../base/redacted.ts";
+import { ClusterGate } from "../dashboard/cluster-gate.ts";
+import {
+  type DashboardServer,
+  type DashboardServerOptions,
+  startDashboardServer,
+} from "../dashboard/dashboard-server.ts";
+import { modelOnlookers } from "../dashboard/model-onlookers.ts";
+import { operatorViewOf } from "../dashboard/operator-view.ts";
+import { defaultPageFolder, readPageFiles } from "../dashboard/page-files.ts";
+import { ReadModel } from "../dashboard/read-model.ts";
+import { LOOPBACK_NAMES } from "../dashboard/request-guard.ts";
+import { bearingTransport } from "../kube/bearing-transport.ts";
+import type { ClockSkew } from "../kube/clock-skew.ts";
+import { openTransport, withoutCredentials } from "../kube/cluster-access.ts";
+import { createKubeClient } from "../kube/kube-client.ts";
+import type { Onlooker } from "../runtime/onlooker.ts";
+import type { Operator } from "../runtime/operator.ts";
+import type { World } from "./command.ts";
+import type { OperatorDashboardCall } from "./dashboard-options.ts";
+import type { OpenCluster } from "./open-cluster.ts";
+
+export interface OperatorDashboardParts {
+  readonly call: OperatorDashboardCall;
+  readonly world: World;
+  readonly logger: Logger;
+  readonly cluster: OpenCluster;
+  readonly skew: ClockSkew;
+  /** Where the operator keeps what is its own, and has its Service. */
+  readonly namespace: string;
+  readonly auditPaths: readonly string[];
+  readonly comparedAt: () => number | undefined;
+}
+
+export interface OperatorDashboard {
+  readonly onlookers: readonly Onlooker[];
+  start(operator: Operator): Promise<DashboardServer>;
+}
+
+/** The Service that `keyturn manifests` makes for it. */
+const SERVICE = "keyturn-dashboard";
+
+/** The dashboard of an operator, filled from its own watches, for whoever the cluster knows. */
+export async function prepareOperatorDashboard(parts: OperatorDashboardParts): Promise<OperatorDashboard> {
+  const { call, world, cluster, skew, namespace, auditPaths, comparedAt } = parts;
+  const { clock, version } = world;
+  const logger = parts.logger.with({ part: "dashboard" });
+  const tls = call.tls && (await readTls(call.tls));
+  const model = new ReadModel({ clock, logger });
+  // One pool of connections for all viewers, which bears nobody's credentials.
+  const transport = openTransport(withoutCredentials(cluster.access));
+  const userAgent = `keyturn-dashboard/${version}`;
+  const gate = new ClusterGate({
+    kube: cluster.kube,
+    kubeFor: (token) => createKubeClient({ transport: bearingTransport(transport, token), clock, userAgent }),
+    model,
+    clock,
+  });
+  return {
+    onlookers: modelOnlookers(model, clock),
+    start: async (operator) => {
+      const server = await startDashboardServer({
+        bind: call.bind,
+        hostNames: [...LOOPBACK_NAMES, ...serviceNames(namespace), ...call.hostNames],
+        isPortOurs: false,
+        packsStreams: true,
+        ...(tls && { tls }),
+        gate,
+        page: await readPageFiles(defaultPageFolder()),
+        source: {
+          clock,
+          logger,
+          model,
+          mayChange: call.mayChange,
+          audit: { paths: auditPaths, namespace },
+          operator: () =>
+            operatorViewOf(operator.look(), { version, clockSkewMs: skew.skewMs, comparedAt: comparedAt() }),
+        },
+      });
+      const close = async (): Promise<void> => {
+        await server.close();
+        model.stop();
+        await transport.close();
+      };
+      return { ...server, close };
+    },
+  };
+}
+
+const serviceNames = (namespace: string): readonly string[] => [
+  SERVICE,
+  `${SERVICE}.${namespace}`,
+  `${SERVICE}.${namespace}.svc`,
+  `${SERVICE}.${namespace}.svc.cluster.local`,
+];
+
+async function readTls({
+  certificate,
+  key,
+}: {
+  readonly certificate: string;
+  readonly key: string;
+}): Promise<DashboardServerOptions["tls"] & object> {
+  const read = (flag: string, path: string): Promise<string> =>
+    readFile(path, "utf8").catch((error: unknown) => {
+      throw new UsageError(`--${flag} ${path}: ${messageOf(error)}`, error);
+    });
+  return {
+    certificate: await read("dashboard-tls-cert", certificate),
+    key: new Redacted(await read("dashboard-tls-key", key)),
+  };
+}

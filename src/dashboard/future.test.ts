@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
+import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
+import { managedKinds } from "../reconcile/managed-kinds.ts";
+import { futureOf } from "./future.ts";
+import { previewOf } from "./preview.ts";
+import type { KeyBar } from "./wire.ts";
+
+const [kind] = managedKinds as readonly [ManagedKind];
+const DAY_MS = 86_400_000;
+const made = Date.UTC(2025, 10, 5);
+const now = made + 2 * DAY_MS;
+
+function binding(rotation: object | undefined, annotations: Record<string, string> = {}): ManagedResource {
+  return managedResource(kind, {
+    apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
+    kind: "ServiceBinding",
+    metadata: {
+      name: "orders",
+      uid: "uid",
+      annotations: { "crossplane.io/external-name": "id-1", ...annotations },
+      finalizers: ["keyturn.dev/keys"],
+    },
+    spec: {
+      forProvider: { name: "orders" },
+      ...(rotation && { rotation }),
+      writeConnectionSecretToRef: { namespace: "shop", name: "orders" },
+    },
+    status: {
+      atProvider: { id: "id-1", name: "orders-a", createdDate: "2025-11-05T00:00:00Z", sequence: 1, madeFrom: "m" },
+      sequence: 1,
+    },
+  });
+}
+
+/** `state made-replaced-deleted`, in days after the first key was made; the oldest first. */
+const drawn = (keys: readonly KeyBar[]): readonly string[] =>
+  keys
+    .toReversed()
+    .map(({ state, createdAt, replacedAt, deletedAt }) =>
+      [state, ...[createdAt, replacedAt, deletedAt].map((at) => (at === undefined ? "-" : (at - made) / DAY_MS))].join(
+        " ",
+      ),
+    );
+
+test("the bars to come are those that the engine will make", () => {
+  const { keys, windows, until } = futureOf(binding({ frequency: "12d", ttl: "14d" }), {
+    now,
+    until: made + 40 * DAY_MS,
+  });
+  assert.deepEqual(drawn(keys), ["active 0 12 14", "foreseen 12 24 26", "foreseen 24 36 38", "foreseen 36 - -"]);
+  assert.deepEqual([windows, until], [[], undefined]);
+});
+
+test("a window moves them, and is drawn", () => {
+  const windows = [{ schedule: "0 3 * * 6", duration: "2h" }];
+  const future = futureOf(binding({ frequency: "12d", ttl: "14d", windows }), { now, until: made + 20 * DAY_MS });
+  const saturday = Date.UTC(2025, 10, 22, 3);
+  assert.equal(future.keys.find(({ state }) => state === "foreseen")?.createdAt, saturday);
+  assert.deepEqual(future.windows[0], { from: Date.UTC(2025, 10, 8, 3), until: Date.UTC(2025, 10, 8, 5) });
+});
+
+test("what rotates too fast to be drawn is drawn up to where it ends, and that is said", () => {
+  const { keys, until = 0 } = futureOf(binding({ frequency: "1m", ttl: "2m" }), { now, until: now + 300 * DAY_MS });
+  assert.ok(keys.length <= 400);
+  assert.ok(until > now && until < now + DAY_MS);
+});
+
+test("a preview is what the engine makes of the annotation, in words that say what becomes of the old key", () => {
+  const span = { now, until: made + 20 * DAY_MS };
+  const rotating = binding({ frequency: "12d", ttl: "14d" });
+  const table = [
+    [
+      "rotate",
+      rotating,
+      ["active 0 2 14", "foreseen 2 14 16", "foreseen 14 - -"],
+      /goes on working, and is deleted at 2025-11-19/,
+    ],
+    ["compromised", rotating, ["active 0 2 2", "foreseen 2 14 16", "foreseen 14 - -"], /locked out/],
+    ["freeze", rotating, ["active 0 - -"], /No new rotation begins/],
+    [
+      "unfreeze",
+      binding({ frequency: "12d", ttl: "14d" }, { "keyturn.dev/freeze": "true" }),
+      ["active 0 12 14", "foreseen 12 - -"],
+      /begin again/,
+    ],
+    ["unfreeze", rotating, ["active 0 12 14", "foreseen 12 - -"], /Nothing would happen: it is not frozen/],
+    [
+      "rotate",
+      binding(undefined),
+      ["active 0 2 3", "foreseen 2 - -"],
+      /is made now, published in the Secret shop\/orders/,
+    ],
+  ] as const;
+  for (const [action, resource, bars, words] of table) {
+    const { keys, statement } = previewOf(resource, action, span);
+    assert.deepEqual(drawn(keys), bars, action);
+    assert.match(statement.join(" "), words, action);
+  }
+});
