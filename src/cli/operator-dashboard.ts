@@ -3,11 +3,7 @@ import { messageOf, UsageError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { Redacted } from "../base/redacted.ts";
 import { ClusterGate } from "../dashboard/cluster-gate.ts";
-import {
-  type DashboardServer,
-  type DashboardServerOptions,
-  startDashboardServer,
-} from "../dashboard/dashboard-server.ts";
+import { type DashboardServer, startDashboardServer, type TlsPair } from "../dashboard/dashboard-server.ts";
 import { modelOnlookers } from "../dashboard/model-onlookers.ts";
 import { operatorViewOf } from "../dashboard/operator-view.ts";
 import { defaultPageFolder, readPageFiles } from "../dashboard/page-files.ts";
@@ -48,7 +44,9 @@ export async function prepareOperatorDashboard(parts: OperatorDashboardParts): P
   const { call, world, cluster, skew, namespace, auditPaths, comparedAt } = parts;
   const { clock, version } = world;
   const logger = parts.logger.with({ part: "dashboard" });
-  const tls = call.tls && (await readTls(call.tls));
+  const pair = call.tls;
+  // What cannot be read shows before anything else is begun.
+  if (pair) await readTls(pair);
   const model = new ReadModel({ clock, logger });
   // One pool of connections for all viewers, which bears nobody's credentials.
   const transport = openTransport(withoutCredentials(cluster.access));
@@ -67,7 +65,7 @@ export async function prepareOperatorDashboard(parts: OperatorDashboardParts): P
         hostNames: [...LOOPBACK_NAMES, ...serviceNames(namespace), ...call.hostNames],
         isPortOurs: false,
         packsStreams: true,
-        ...(tls && { tls }),
+        ...(pair && { tls: { read: () => readTls(pair) } }),
         gate,
         page: await readPageFiles(defaultPageFolder()),
         source: {
@@ -97,19 +95,11 @@ const serviceNames = (namespace: string): readonly string[] => [
   `${SERVICE}.${namespace}.svc.cluster.local`,
 ];
 
-async function readTls({
-  certificate,
-  key,
-}: {
-  readonly certificate: string;
-  readonly key: string;
-}): Promise<DashboardServerOptions["tls"] & object> {
+async function readTls(call: { readonly certificate: string; readonly key: string }): Promise<TlsPair> {
   const read = (flag: string, path: string): Promise<string> =>
     readFile(path, "utf8").catch((error: unknown) => {
       throw new UsageError(`--${flag} ${path}: ${messageOf(error)}`, error);
     });
-  return {
-    certificate: await read("dashboard-tls-cert", certificate),
-    key: new Redacted(await read("dashboard-tls-key", key)),
-  };
+  const certificate = await read("dashboard-tls-cert", call.certificate);
+  return { certificate, key: new Redacted(await read("dashboard-tls-key", call.key)) };
 }

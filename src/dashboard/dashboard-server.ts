@@ -1,5 +1,5 @@
 import { createServer as createPlainServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { messageOf, UsageError } from "../base/errors.ts";
 import type { Redacted } from "../base/redacted.ts";
 import type { BindAddress } from "../runtime/http-endpoints.ts";
@@ -23,12 +23,18 @@ export interface DashboardServerOptions {
   readonly hostNames: readonly string[];
   /** The port in a name must be ours; false where others forward to us. */
   readonly isPortOurs: boolean;
-  readonly tls?: { readonly certificate: string; readonly key: Redacted<string> };
+  /** Read again now and then: certificates are renewed. */
+  readonly tls?: { read(): Promise<TlsPair> };
   readonly gate: Gate;
   readonly source: ViewSource;
   readonly page: PageFiles;
   /** Streams are packed where the way to the browser may be long. */
   readonly packsStreams: boolean;
+}
+
+export interface TlsPair {
+  readonly certificate: string;
+  readonly key: Redacted<string>;
 }
 
 export interface DashboardServer {
@@ -46,7 +52,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   const allowed: { hosts: AllowedHosts } = { hosts: { names: options.hostNames } };
   const handle = (request: IncomingMessage, response: ServerResponse): void =>
     void respond({ options, streams, hosts: allowed.hosts }, request, response);
-  const server = createServer(options, handle);
+  const { server, stop } = await createServer(options, handle);
   const port = await listen(server, options.bind);
   if (options.isPortOurs) allowed.hosts = { names: options.hostNames, port };
   server.on("error", (error) => options.source.logger.error("the dashboard's server failed", { error }));
@@ -55,6 +61,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     port,
     url: `${scheme}://${options.bind.host ?? "127.0.0.1"}:${port}`,
     close: () => {
+      stop();
       streams.close();
       return new Promise((resolve) => {
         server.close(() => resolve());
@@ -64,22 +71,60 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   };
 }
 
-function createServer(
-  { tls }: DashboardServerOptions,
-  handle: (request: IncomingMessage, response: ServerResponse) => void,
-): Server {
-  const limits = {
-    maxHeaderSize: 32 * 1024,
-    headersTimeout: 10_000,
-    requestTimeout: 20_000,
-    keepAliveTimeout: 30_000,
-    connectionsCheckingInterval: 3000,
+const LIMITS = {
+  maxHeaderSize: 32 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 3000,
+};
+const MAX_CONNECTIONS = 512;
+const RENEW_MS = 60_000;
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Stoppable {
+  readonly server: Server;
+  readonly stop: () => void;
+}
+
+async function createServer(options: DashboardServerOptions, handle: Handler): Promise<Stoppable> {
+  const { tls } = options;
+  if (!tls) {
+    const server = createPlainServer(LIMITS, handle);
+    server.maxConnections = MAX_CONNECTIONS;
+    return { server, stop: () => {} };
+  }
+  const first = await tls.read();
+  const server = createTlsServer({ ...LIMITS, ...secureOf(first), minVersion: "TLSv1.2" }, handle);
+  server.maxConnections = MAX_CONNECTIONS;
+  return { server, stop: renewing(server, { tls, source: options.source }, first) };
+}
+
+const secureOf = ({ certificate, key }: TlsPair): { readonly cert: string; readonly key: string } => ({
+  cert: certificate,
+  key: key.reveal(),
+});
+
+/** A pair that does not fit, or cannot be read, is told of, and the one before goes on. */
+function renewing(
+  server: TlsServer,
+  { tls, source }: Required<Pick<DashboardServerOptions, "tls" | "source">>,
+  first: TlsPair,
+): () => void {
+  let last = first.certificate;
+  const renew = async (): Promise<void> => {
+    try {
+      const next = await tls.read();
+      if (next.certificate !== last) server.setSecureContext({ ...secureOf(next), minVersion: "TLSv1.2" });
+      last = next.certificate;
+    } catch (error) {
+      source.logger.warn("the dashboard's certificate cannot be renewed; the one before is used on", { error });
+    }
+    timer = source.clock.setTimer(() => void renew(), RENEW_MS);
   };
-  const server = tls
-    ? createTlsServer({ ...limits, cert: tls.certificate, key: tls.key.reveal(), minVersion: "TLSv1.2" }, handle)
-    : createPlainServer(limits, handle);
-  server.maxConnections = 512;
-  return server;
+  let timer = source.clock.setTimer(() => void renew(), RENEW_MS);
+  return () => timer.cancel();
 }
 
 function listen(server: Server, { host, port }: BindAddress): Promise<number> {

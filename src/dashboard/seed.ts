@@ -1,6 +1,6 @@
 import { OWN_GROUP } from "../base/own-names.ts";
 import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
-import type { KubeObject, ObjectMeta } from "../kube/objects.ts";
+import { apiVersionOf, type KubeObject, type ObjectMeta } from "../kube/objects.ts";
 import { ANNOTATIONS, FINALIZER, type ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { type Fields, fieldsOf, itemsOf } from "../reconcile/managed/read-fields.ts";
 
@@ -15,14 +15,14 @@ const MAX_SEED_CHARACTERS = 8192;
 export const MAX_SEED_KEYS = 20;
 
 const MAX_CONDITION_MESSAGE = 1000;
-const TOLD_CONDITIONS: ReadonlySet<unknown> = new Set(["Synced", "RotationIneffective"]);
+/** What is worth a word only when it says that something is wrong. */
+const isComplaint = ({ type, status }: Fields): boolean =>
+  (type === "Synced" && status === "False") || (type === "RotationIneffective" && status === "True");
 
 /** Undefined where that is too much to keep. */
 export function seedOf(kind: ManagedKind, object: KubeObject): string | undefined {
-  const { apiVersion, metadata } = object;
+  const { metadata } = object;
   const trimmed = {
-    apiVersion,
-    kind: object.kind,
     metadata: trimmedMetadata(kind, metadata),
     spec: trimmedSpec(fieldsOf(object.spec)),
     ...(object.status !== undefined && { status: trimmedStatus(fieldsOf(object.status)) }),
@@ -32,10 +32,14 @@ export function seedOf(kind: ManagedKind, object: KubeObject): string | undefine
 }
 
 export const resourceOfSeed = (kind: ManagedKind, seed: string): ManagedResource =>
-  managedResource(kind, JSON.parse(seed) as KubeObject);
+  managedResource(kind, {
+    apiVersion: apiVersionOf(kind.type),
+    kind: kind.type.kind,
+    ...(JSON.parse(seed) as Pick<KubeObject, "metadata">),
+  });
 
 function trimmedMetadata({ forceAnnotation }: ManagedKind, metadata: ObjectMeta): ObjectMeta {
-  const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
+  const { name, namespace, uid, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
   const read = new Set<string>([...Object.values(ANNOTATIONS), forceAnnotation]);
   const annotations = only(metadata.annotations, (key) => read.has(key) || isOurs(key));
   const labels = only(metadata.labels, isOurs);
@@ -43,7 +47,6 @@ function trimmedMetadata({ forceAnnotation }: ManagedKind, metadata: ObjectMeta)
     name,
     ...(namespace !== undefined && { namespace }),
     ...(uid !== undefined && { uid }),
-    ...(generation !== undefined && { generation }),
     ...(creationTimestamp !== undefined && { creationTimestamp }),
     ...(deletionTimestamp !== undefined && { deletionTimestamp }),
     ...(metadata.finalizers?.includes(FINALIZER) && { finalizers: [FINALIZER] }),
@@ -84,7 +87,7 @@ function trimmedStatus(status: Fields): Fields {
   );
   // How a key came to be is told of those that are there.
   const history = itemsOf(status.history).filter(({ keyId }) => ids.has(keyId));
-  const conditions = itemsOf(status.conditions).filter(({ type }) => TOLD_CONDITIONS.has(type));
+  const conditions = itemsOf(status.conditions).filter(isComplaint);
   return {
     ...kept,
     sequence,

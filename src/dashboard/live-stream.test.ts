@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { silentLogger } from "../base/logger.ts";
+import { ManualClock } from "../base/manual-clock.ts";
+import type { KubeObject } from "../kube/objects.ts";
+import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
+import { managedKinds } from "../reconcile/managed-kinds.ts";
+import { type Entry, entryOf } from "./entry.ts";
+import type { Guest } from "./gate.ts";
+import { type LiveSink, LiveStream } from "./live-stream.ts";
+import { ReadModel } from "./read-model.ts";
+import type { Sight } from "./sight.ts";
+import { type Looker, SharedOverviews, type ViewSource } from "./view-source.ts";
+import type { LiveMessage } from "./wire.ts";
+
+const kind = managedKinds.find(({ type }) => type.kind === "RotatingResource") as ManagedKind;
+
+const entry = (namespace: string, name: string): Entry => {
+  const object: KubeObject = {
+    apiVersion: "v",
+    kind: "RotatingResource",
+    metadata: { namespace, name, uid: name },
+    spec: {},
+  };
+  return entryOf(kind, object, 0);
+};
+
+const sightOf = (...namespaces: string[]): Sight => ({
+  key: namespaces.join(" "),
+  sees: ({ namespace }) => namespaces.includes(namespace ?? ""),
+  unseen: [],
+});
+
+class NotingSink implements LiveSink {
+  readonly messages: LiveMessage[] = [];
+  comments = 0;
+  isOver = false;
+
+  async send(text: string): Promise<void> {
+    if (text.startsWith(":")) this.comments++;
+    else this.messages.push(JSON.parse(text.slice("data: ".length)) as LiveMessage);
+  }
+
+  end(): void {
+    this.isOver = true;
+  }
+
+  /** What came since it was last asked, each as its type and the names in it. */
+  taken(): readonly string[] {
+    return this.messages.splice(0).map((message) => {
+      if (message.type === "rows") return `rows ${message.rows.length}${message.isLast ? " last" : ""}`;
+      if (message.type !== "changed") return message.type;
+      return `changed ${[...message.rows.map(({ name }) => name), ...message.gone.map((id) => `-${id}`)].join(" ")}`;
+    });
+  }
+}
+
+async function streamWorld(entries: readonly Entry[], sight: Sight) {
+  const clock = new ManualClock();
+  const model = new ReadModel({ clock, logger: silentLogger });
+  for (const one of entries) model.put(one);
+  const source: ViewSource = {
+    clock,
+    logger: silentLogger,
+    model,
+    operator: () => ({ seenFrom: "command", version: "0", watches: [] }),
+    mayChange: false,
+    audit: { paths: [], namespace: "" },
+  };
+  const sink = new NotingSink();
+  const looker: Looker = { guest: { name: "ada" } as Guest, sight };
+  const rights: { lookAgain: () => Promise<Looker> } = { lookAgain: async () => looker };
+  const stream = new LiveStream({
+    source,
+    overviews: new SharedOverviews(source),
+    looker,
+    sink,
+    lookAgain: () => rights.lookAgain(),
+  });
+  await stream.run();
+  return { clock, model, sink, stream, rights, looker };
+}
+
+describe("a stream", () => {
+  test("tells everything in parts, of which the last one says so", async () => {
+    const entries = Array.from({ length: 600 }, (_, index) => entry("shop", `e${index}`));
+    const { sink, stream } = await streamWorld(entries, sightOf("shop"));
+    assert.deepEqual(sink.taken(), ["hello", "overview", "rows 250", "rows 250", "rows 100 last"]);
+    stream.stop();
+  });
+
+  test("of nothing tells that it is all", async () => {
+    const { sink, stream } = await streamWorld([], sightOf("shop"));
+    assert.deepEqual(sink.taken(), ["hello", "overview", "rows 0 last"]);
+    stream.stop();
+  });
+
+  test("tells a change within 150 ms, and overviews twice a second at most", async () => {
+    const { sink, stream, clock, model } = await streamWorld([entry("shop", "a")], sightOf("shop"));
+    await clock.advance(1000);
+    sink.taken();
+    model.put(entry("shop", "b"));
+    model.remove("RotatingResource/shop/a");
+    await clock.advance(150);
+    assert.deepEqual(
+      sink.taken().filter((words) => words !== "overview"),
+      ["changed b -RotatingResource/shop/a"],
+    );
+    for (let count = 0; count < 20; count++) {
+      model.put(entry("shop", `c${count}`));
+      await clock.advance(100);
+    }
+    const overviews = sink.taken().filter((words) => words === "overview").length;
+    assert.ok(overviews >= 3 && overviews <= 5, `${overviews} within two seconds`);
+    stream.stop();
+  });
+
+  test("says nothing of what may not be seen, nor that it has gone", async () => {
+    const { sink, stream, clock, model } = await streamWorld([entry("bank", "secret")], sightOf("shop"));
+    model.put(entry("bank", "other"));
+    model.remove("RotatingResource/bank/secret");
+    await clock.advance(1000);
+    assert.deepEqual(
+      sink.taken().filter((words) => words.startsWith("changed")),
+      [],
+    );
+    stream.stop();
+  });
+
+  test("a comment comes when nothing else does", async () => {
+    const { sink, stream, clock } = await streamWorld([], sightOf("shop"));
+    await clock.advance(35_000);
+    assert.equal(sink.comments, 3);
+    stream.stop();
+    assert.equal(clock.timerCount, 0, "nothing is left of it");
+  });
+
+  test("whoever may see something else by now is told everything anew", async () => {
+    const entries = [entry("shop", "a"), entry("bank", "b")];
+    const { sink, stream, clock, rights, looker } = await streamWorld(entries, sightOf("shop"));
+    sink.taken();
+    rights.lookAgain = async () => ({ ...looker, sight: sightOf("bank", "shop") });
+    await clock.advance(31_000);
+    const told = sink.taken();
+    assert.deepEqual(told.slice(told.indexOf("reset"), told.indexOf("reset") + 3), [
+      "reset",
+      "overview",
+      "rows 2 last",
+    ]);
+    stream.stop();
+  });
+
+  test("one whose token is over ends", async () => {
+    const { sink, stream, clock, rights } = await streamWorld([], sightOf("shop"));
+    rights.lookAgain = () => Promise.reject(new Error("over"));
+    await clock.advance(31_000);
+    assert.equal(sink.isOver, true);
+    stream.stop();
+  });
+
+  test("what changes while the first rows are on their way is told after them", async () => {
+    const entries = Array.from({ length: 300 }, (_, index) => entry("shop", `e${index}`));
+    const clock = new ManualClock();
+    const model = new ReadModel({ clock, logger: silentLogger, gatherMs: 0 });
+    for (const one of entries) model.put(one);
+    const source: ViewSource = {
+      clock,
+      logger: silentLogger,
+      model,
+      operator: () => ({ seenFrom: "command", version: "0", watches: [] }),
+      mayChange: false,
+      audit: { paths: [], namespace: "" },
+    };
+    const sink = new NotingSink();
+    const looker: Looker = { guest: { name: "ada" } as Guest, sight: sightOf("shop") };
+    const stream = new LiveStream({
+      source,
+      overviews: new SharedOverviews(source),
+      looker,
+      sink,
+      lookAgain: async () => looker,
+    });
+    const run = stream.run();
+    model.put(entry("shop", "e0"));
+    await clock.advance(0);
+    await run;
+    await clock.advance(600);
+    assert.deepEqual(sink.taken().slice(2), ["rows 250", "rows 50 last", "changed e0", "overview"]);
+    stream.stop();
+  });
+});
