@@ -9,6 +9,7 @@ import { controllerNeeds, ownRules, type PolicyRule, sharedRules } from "../src/
 import { splitByScope } from "../src/install/rights.ts";
 import { secretProtection } from "../src/install/secret-protection.ts";
 import { uninstallRights } from "../src/install/uninstall-rights.ts";
+import { dashboardRules } from "../src/install/web-dashboard.ts";
 import type { KubeObject } from "../src/kube/objects.ts";
 
 /**
@@ -38,6 +39,7 @@ function controllersFile(order: readonly string[]): object {
     groups: Object.fromEntries(controllerGroups),
     controllers: Object.fromEntries(order.map((name) => [name, controllerEntry(name)])),
     shared: rulesEntry(sharedRules),
+    dashboard: rulesEntry(dashboardRules),
     // What a release calls its Lease is up to the release.
     own: ownRules("NAME"),
     uninstall: uninstallRights,

@@ -2,7 +2,8 @@ import { manifests } from "../install/manifests.ts";
 import { dashboardConfigMap } from "../install/monitoring/dashboard.ts";
 import { prometheusRule } from "../install/monitoring/prometheus-rule.ts";
 import { controllerNeeds } from "../install/permissions.ts";
-import type { Command } from "./command.ts";
+import type { WebDashboard } from "../install/web-dashboard.ts";
+import type { Command, Flags } from "./command.ts";
 import {
   controllerChoices,
   describeControllers,
@@ -45,6 +46,12 @@ export const manifestsCommand: Command = {
       name: "protect-secrets",
       description: "With a policy by which only the operator changes the data of the Secrets that it has published.",
     },
+    {
+      name: "serve-dashboard",
+      description:
+        "The operator serves the dashboard, to be looked at: with a Service, and rights to ask who somebody is.",
+    },
+    { name: "dashboard-changes", description: "The same, and it may change what its viewer may patch." },
     { name: "alerts", description: "Instead: the alerts, as a PrometheusRule." },
     {
       name: "dashboard",
@@ -74,8 +81,13 @@ export const manifestsCommand: Command = {
     const items =
       monitoring.length > 0
         ? monitoring
-        : manifests({ namespace, image, controllers, scopedNamespaces, protectSecrets });
+        : manifests({ namespace, image, controllers, scopedNamespaces, protectSecrets, dashboard: dashboardIn(flags) });
     world.stdout.write(printManifests(items, format));
     return 0;
   },
 };
+
+function dashboardIn(flags: Flags): WebDashboard | undefined {
+  const mayChange = flags.isOn("dashboard-changes");
+  return mayChange || flags.isOn("serve-dashboard") ? { mayChange } : undefined;
+}

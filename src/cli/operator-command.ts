@@ -93,7 +93,7 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
       compared.at = at;
     };
     const switchedOn = await createControllers(choice, { world, metrics, skew, namespace, audit, onCompared });
-    const common = { world, logger, cluster, skew, namespace, auditPaths: auditPaths(flags) };
+    const common = { world, logger, cluster, skew, namespace, auditPaths: auditPaths(flags), name: leaseName(flags) };
     const dashboard =
       dashboardCall && (await loadDashboard({ ...common, call: dashboardCall, comparedAt: () => compared.at }));
     const { controllers } = switchedOn;
@@ -137,6 +137,8 @@ async function loadDashboard(parts: OperatorDashboardParts): Promise<OperatorDas
   return prepareOperatorDashboard(parts);
 }
 
+const leaseName = (flags: Flags): string => objectName("lease-name", flags.text("lease-name") ?? "keyturn");
+
 /** What goes to stdout is somebody else's by now. */
 function auditPaths(flags: Flags): readonly string[] {
   const path = flags.text("audit-log") ?? "-";
@@ -148,7 +150,7 @@ function electionOf(
   world: World,
   namespace: string,
 ): { namespace: string; name: string; identity: string } {
-  return { namespace, name: objectName("lease-name", flags.text("lease-name") ?? "keyturn"), identity: world.hostName };
+  return { namespace, name: leaseName(flags), identity: world.hostName };
 }
 
 function addClosingSteps(shutdown: Shutdown, { kube }: OpenCluster, endpoints: HttpEndpoints | undefined): void {

@@ -27,6 +27,8 @@ export interface OperatorDashboardParts {
   readonly skew: ClockSkew;
   /** Where the operator keeps what is its own, and has its Service. */
   readonly namespace: string;
+  /** What an installation calls everything, its Lease included. */
+  readonly name: string;
   readonly auditPaths: readonly string[];
   readonly comparedAt: () => number | undefined;
 }
@@ -35,9 +37,6 @@ export interface OperatorDashboard {
   readonly onlookers: readonly Onlooker[];
   start(operator: Operator): Promise<DashboardServer>;
 }
-
-/** The Service that `keyturn manifests` makes for it. */
-const SERVICE = "keyturn-dashboard";
 
 /** The dashboard of an operator, filled from its own watches, for whoever the cluster knows. */
 export async function prepareOperatorDashboard(parts: OperatorDashboardParts): Promise<OperatorDashboard> {
@@ -62,7 +61,7 @@ export async function prepareOperatorDashboard(parts: OperatorDashboardParts): P
     start: async (operator) => {
       const server = await startDashboardServer({
         bind: call.bind,
-        hostNames: [...LOOPBACK_NAMES, ...serviceNames(namespace), ...call.hostNames],
+        hostNames: [...LOOPBACK_NAMES, ...serviceNames(parts), ...call.hostNames],
         isPortOurs: false,
         packsStreams: true,
         ...(pair && { tls: { read: () => readTls(pair) } }),
@@ -88,12 +87,11 @@ export async function prepareOperatorDashboard(parts: OperatorDashboardParts): P
   };
 }
 
-const serviceNames = (namespace: string): readonly string[] => [
-  SERVICE,
-  `${SERVICE}.${namespace}`,
-  `${SERVICE}.${namespace}.svc`,
-  `${SERVICE}.${namespace}.svc.cluster.local`,
-];
+/** As `keyturn manifests` and the chart call it. */
+function serviceNames({ name, namespace }: Pick<OperatorDashboardParts, "name" | "namespace">): readonly string[] {
+  const service = `${name}-dashboard`;
+  return ["", `.${namespace}`, `.${namespace}.svc`, `.${namespace}.svc.cluster.local`].map((rest) => service + rest);
+}
 
 async function readTls(call: { readonly certificate: string; readonly key: string }): Promise<TlsPair> {
   const read = (flag: string, path: string): Promise<string> =>

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../kube/objects.ts";
+import { DASHBOARD_PORT, dashboardArguments, type WebDashboard } from "./web-dashboard.ts";
 
 /** The operator as a Deployment: two replicas of which one works, with no more rights on the node than it needs. */
 export interface DeploymentOptions {
@@ -10,6 +11,8 @@ export interface DeploymentOptions {
   /** None: all. */
   readonly scopedNamespaces: readonly string[];
   readonly lease: string;
+  /** Absent: it is not served. */
+  readonly dashboard?: WebDashboard | undefined;
 }
 
 export const METRICS_PORT = 8080;
@@ -68,7 +71,14 @@ export const OPERATOR_ENVIRONMENT: Readonly<Record<string, string>> = {
   MALLOC_TRIM_THRESHOLD_: "65536",
 };
 
-const operatorContainer = ({ image, controllers, scopedNamespaces, lease, namespace }: DeploymentOptions) => ({
+const operatorContainer = ({
+  image,
+  controllers,
+  scopedNamespaces,
+  lease,
+  namespace,
+  dashboard,
+}: DeploymentOptions) => ({
   name: "operator",
   image,
   // No command: the image knows where its keyturn is, and there may be no shell to look for it.
@@ -80,9 +90,13 @@ const operatorContainer = ({ image, controllers, scopedNamespaces, lease, namesp
     `--lease-namespace=${namespace}`,
     `--lease-name=${lease}`,
     `--metrics-bind=:${METRICS_PORT}`,
+    ...(dashboard ? dashboardArguments(dashboard) : []),
   ],
   env: Object.entries(OPERATOR_ENVIRONMENT).map(([name, value]) => ({ name, value })),
-  ports: [{ name: "metrics", containerPort: METRICS_PORT }],
+  ports: [
+    { name: "metrics", containerPort: METRICS_PORT },
+    ...(dashboard ? [{ name: "dashboard", containerPort: DASHBOARD_PORT }] : []),
+  ],
   livenessProbe: probe("/healthz", { initialDelaySeconds: 10, periodSeconds: 20 }),
   readinessProbe: probe("/readyz", { periodSeconds: 10 }),
   resources: { requests: { cpu: "50m", memory: "128Mi" }, limits: { memory: "512Mi" } },

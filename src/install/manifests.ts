@@ -6,6 +6,7 @@ import { METRICS_PORT, operatorDeployment } from "./deployment.ts";
 import { networkPolicy } from "./network-policy.ts";
 import { needsOf, rights } from "./rights.ts";
 import { secretProtection } from "./secret-protection.ts";
+import { dashboardService, type WebDashboard } from "./web-dashboard.ts";
 
 /**
  * Everything that a cluster needs to run the operator, in the order in which it is applied: what others refer to comes
@@ -20,12 +21,14 @@ export interface ManifestOptions {
   readonly scopedNamespaces?: readonly string[];
   /** Nobody but the operator may change what it has published. */
   readonly protectSecrets?: boolean;
+  /** The operator serves the dashboard; absent: it does not. */
+  readonly dashboard?: WebDashboard | undefined;
 }
 
 const NAME = "keyturn";
 
 export function manifests(options: ManifestOptions): readonly KubeObject[] {
-  const { namespace, image, controllers, scopedNamespaces = [], protectSecrets = false } = options;
+  const { namespace, image, controllers, scopedNamespaces = [], protectSecrets = false, dashboard } = options;
   const selector = { "app.kubernetes.io/name": NAME };
   const labels = { ...OWNER_LABELS, ...selector };
   const metadata = { name: NAME, namespace, labels };
@@ -36,13 +39,14 @@ export function manifests(options: ManifestOptions): readonly KubeObject[] {
     namespaceFor(namespace),
     // Of all that runs in the namespace only the operator's own pods ask for its token.
     { apiVersion: "v1", kind: "ServiceAccount", metadata, automountServiceAccountToken: false },
-    ...rights({ ...metadata, controllers, scopedNamespaces, lease: NAME }),
+    ...rights({ ...metadata, controllers, scopedNamespaces, lease: NAME, hasDashboard: dashboard !== undefined }),
     {
       apiVersion: "v1",
       kind: "Service",
       metadata,
       spec: { selector, ports: [{ name: "metrics", port: METRICS_PORT, targetPort: "metrics" }] },
     },
+    ...(dashboard ? [dashboardService(metadata, selector)] : []),
     networkPolicy({ metadata, selector, controllers, metricsPort: METRICS_PORT }),
     {
       apiVersion: "policy/v1",
@@ -50,7 +54,7 @@ export function manifests(options: ManifestOptions): readonly KubeObject[] {
       metadata,
       spec: { maxUnavailable: 1, selector: { matchLabels: selector } },
     },
-    operatorDeployment({ ...metadata, image, controllers, scopedNamespaces, lease: NAME }),
+    operatorDeployment({ ...metadata, image, controllers, scopedNamespaces, lease: NAME, dashboard }),
   ];
 }
 

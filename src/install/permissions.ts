@@ -254,6 +254,8 @@ const ofCluster: ReadonlySet<string> = new Set([
   `apps.${serviceCredentialBinding.group}`,
   "customresourcedefinitions.apiextensions.k8s.io",
   "namespaces.",
+  "tokenreviews.authentication.k8s.io",
+  "subjectaccessreviews.authorization.k8s.io",
 ]);
 
 /** A rule is about what is in namespaces, or about what is in none, never about both. */

@@ -8,6 +8,7 @@ import {
   type PolicyRule,
   sharedRules,
 } from "./permissions.ts";
+import { dashboardRules } from "./web-dashboard.ts";
 
 /**
  * The operator's rights as RBAC objects: a role for each controller that is switched on, one for what all of them share,
@@ -24,6 +25,8 @@ export interface RightsOptions {
   /** None: all there are. */
   readonly scopedNamespaces: readonly string[];
   readonly lease: string;
+  /** The operator serves the dashboard. */
+  readonly hasDashboard?: boolean;
 }
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -35,6 +38,7 @@ export function rights(options: RightsOptions): readonly KubeObject[] {
   return [
     ...grants(options, name, sharedRules),
     ...controllers.flatMap((controller) => grants(options, `${name}-${controller}`, needsOf(controller).rules)),
+    ...(options.hasDashboard ? grants(options, `${name}-dashboard`, dashboardRules) : []),
     ...grant(options, { kind: "Role", name, namespace, rules: ownRules(lease) }),
   ];
 }

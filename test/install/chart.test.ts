@@ -103,6 +103,26 @@ describe("the chart", { concurrency: 2, skip, timeout: 120_000 }, () => {
     assertSame(rendered, expected({ controllers, scopedNamespaces: ["shop", "billing"], protectSecrets: true }));
   });
 
+  test("the same with the dashboard, to look at and with buttons", async () => {
+    assertSame(await render("dashboard.enabled=true"), expected({ dashboard: { mayChange: false } }));
+    const rendered = await render("dashboard.enabled=true", "dashboard.changes=true", "scopedNamespaces={shop}");
+    assertSame(rendered, expected({ dashboard: { mayChange: true }, scopedNamespaces: ["shop"] }));
+  });
+
+  test("a certificate, names and who may reach the dashboard are as they are said", async () => {
+    const rendered = await render(
+      "dashboard.enabled=true",
+      "dashboard.tlsSecret=dash",
+      "dashboard.hosts={keys.example.org}",
+      "dashboard.from[0].podSelector.matchLabels.app=ingress",
+    );
+    const text = JSON.stringify(find(rendered, "Deployment"));
+    assert.match(text, /"--dashboard-host=keys.example.org"/);
+    assert.match(text, /"--dashboard-tls-cert=\/etc\/keyturn\/dashboard-tls\/tls.crt"/);
+    assert.match(text, /"secretName":"dash"/);
+    assert.match(JSON.stringify(find(rendered, "NetworkPolicy")), /"app":"ingress"/);
+  });
+
   test("alerts and the dashboard are those of keyturn manifests, when they are asked for", async () => {
     const rendered = await render("prometheusRule.enabled=true", "grafanaDashboard.enabled=true");
     const monitoring = [prometheusRule(NAMESPACE), dashboardConfigMap(NAMESPACE)];
