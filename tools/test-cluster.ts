@@ -45,6 +45,7 @@ const suites: readonly Suite[] = [
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "korifi", files: ["test/korifi/korifi.test.ts", "test/korifi/upgrade.test.ts"] },
   { name: "import", files: ["test/import/keys.test.ts", "test/import/bindy.test.ts", "test/import/korifi.test.ts"] },
+  { name: "dashboard", files: ["test/dashboard/operator-dashboard.test.ts"] },
   { name: "failover", files: ["test/failover/failover.test.ts"] },
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
   { name: "chart", files: ["test/install/chart.test.ts", "test/install/uninstall-hook.test.ts"] },

@@ -151,7 +151,8 @@ async function respond(serving: Serving, request: IncomingMessage, response: Ser
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
   try {
     guardRequest(request.headers, serving.hosts);
-    const url = new URL(request.url ?? "/", "http://here");
+    const url = URL.parse(request.url ?? "/", "http://here");
+    if (!url) throw new BadQuestion(400, "the request is not for a path");
     if (!isApi(request)) return sendPage(serving, url.pathname, request, response);
     const answer = await answerApi({
       answers: ANSWERS,

@@ -7,7 +7,7 @@ import { systemRandom } from "../../src/base/random.ts";
 import type { PodTiming } from "../../src/embedded/controllers/pod-runner.ts";
 import { EmbeddedServer } from "../../src/embedded/embedded-server.ts";
 import { writeKubeconfig } from "../../src/embedded/http/kubeconfig-file.ts";
-import { createToken, serve } from "../../src/embedded/http/serve.ts";
+import { createToken, isSameToken, serve } from "../../src/embedded/http/serve.ts";
 import { createServingCertificate } from "../../src/embedded/http/serving-certificate.ts";
 import type { RunningTarget, Target } from "./target.ts";
 
@@ -26,9 +26,17 @@ async function start(podTiming: Partial<PodTiming>): Promise<RunningTarget> {
   const directory = await mkdtemp(path.join(tmpdir(), "keyturn-embedded-"));
   const certificate = createServingCertificate({ clock, random });
   const rootCertificate = certificate.authorityPem;
-  const server = new EmbeddedServer({ clock, random, logger: silentLogger, historyLimit, rootCertificate, podTiming });
-  server.start();
   const token = createToken(random);
+  const server = new EmbeddedServer({
+    clock,
+    random,
+    logger: silentLogger,
+    historyLimit,
+    rootCertificate,
+    podTiming,
+    isKnownToken: (given) => isSameToken(given, token),
+  });
+  server.start();
   const serving = await serve({ api: server.api, certificate, token, clock });
   const kubeconfig = path.join(directory, "kubeconfig");
   await writeKubeconfig(kubeconfig, { url: serving.url, authorityPem: certificate.authorityPem, token });
