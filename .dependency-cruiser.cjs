@@ -109,6 +109,23 @@ module.exports = {
     layer("insight", beneath, "what people are told, as values; prints and serves nothing"),
     layer("dashboard", [...beneath, "insight"], "serves what people are told; knows no command"),
     layer("cli", [...beneath, "insight", "dashboard"], "commands sit on top"),
+    {
+      name: "page-imports",
+      severity: "error",
+      comment: "of the code the page knows only what it is told, and nothing of Node's",
+      from: { path: "^dashboard/src/", pathNot: "\\.test\\.ts$" },
+      to: {
+        path: "^(src|test|tools)/|^dashboard/dev/",
+        pathNot: "^src/dashboard/wire\\.ts$",
+      },
+    },
+    {
+      name: "page-without-node",
+      severity: "error",
+      comment: "a browser has none of it",
+      from: { path: "^dashboard/src/", pathNot: "\\.test\\.ts$" },
+      to: { dependencyTypes: ["core"] },
+    },
     layer("simulation", beneath, "a world for production code, without its commands"),
     {
       name: "main-is-the-top",

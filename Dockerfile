@@ -12,6 +12,7 @@ RUN npm ci --ignore-scripts
 COPY LICENSE NOTICE tsconfig.json tsconfig.build.json ./
 COPY tools ./tools
 COPY src ./src
+COPY dashboard ./dashboard
 RUN node tools/image-tree.ts --node ${NODE} /image/keyturn
 
 # No shell, no package manager: nothing can be run while this one is built.

@@ -1,9 +1,12 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { compileInto } from "./compile.ts";
+import { buildDashboard } from "./dashboard-build.ts";
 import { root } from "./run.ts";
 
-/** `npm run build`: what ships, compiled into dist/. */
+/** `npm run build`: what ships, compiled into dist/, and the page. */
 const folder = join(root, "dist");
 await rm(folder, { recursive: true, force: true });
-process.exitCode = (await compileInto(folder)).code;
+const { code } = await compileInto(folder);
+if (code === 0) await buildDashboard(join(folder, "dashboard"));
+process.exitCode = code;

@@ -59,9 +59,10 @@ const ambientTimeRule: Check = {
 
 const checks: readonly Check[] = [
   command("tsc", ["-p", "."]),
+  command("tsc", ["-p", "dashboard"]),
   command("biome", ["ci", "--colors=off", "--error-on-warnings", "."]),
   ambientTimeRule,
-  command("depcruise", ["--config", ".dependency-cruiser.cjs", "src", "test", "tools"], checkedModules),
+  command("depcruise", ["--config", ".dependency-cruiser.cjs", "src", "dashboard", "test", "tools"], checkedModules),
   command("knip", []),
 ];
 

@@ -3,12 +3,13 @@ import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:f
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { compileInto } from "./compile.ts";
+import { buildDashboard } from "./dashboard-build.ts";
 import { isNeedless, NEEDLESS_PATHS } from "./image/needless.ts";
 import { demand, root, runCommand } from "./run.ts";
 
 /**
  * `node tools/image-tree.ts [--node PATH] DIR`: what the image holds beside Node, from this checkout: the compiled code, the
- * packages that it needs, licences, and `bin/keyturn`. The Dockerfile and `npm run test:image` both call it. No script of
+ * page, the packages that it needs, licences, and `bin/keyturn`. The Dockerfile and `npm run test:image` both call it. No script of
  * any package is run. Must not: write anywhere else, dist/ included.
  */
 const { values, positionals } = parseArgs({
@@ -24,6 +25,7 @@ if (existsSync(tree) && (await readdir(tree)).length > 0) throw new Error(`${tre
 await mkdir(tree, { recursive: true });
 const compiled = await compileInto(join(tree, "dist"));
 if (compiled.code !== 0) throw new Error("the code does not compile");
+await buildDashboard(join(tree, "dist", "dashboard"));
 await installPackages();
 await removeNeedless();
 await writeOwnFiles();

@@ -1,3 +1,4 @@
+import { whyNoBrowser } from "../test/dashboard/browser.ts";
 import { longTests } from "./long-tests.ts";
 
 /** What `npm test` leaves out because it needs more than the checkout or much time, each with the command that tests it. */
@@ -7,7 +8,11 @@ export interface MissingPart {
 }
 
 export async function missingParts(): Promise<readonly MissingPart[]> {
+  const noBrowser = whyNoBrowser();
   return [
+    ...(noBrowser === undefined
+      ? []
+      : [{ what: `Stories of the dashboard in a browser: ${noBrowser}.`, command: "npm run test:dashboard" }]),
     {
       what: "The same conformance, operator, rotation, restart, BIND and Korifi suites on a real control plane (needs Go 1.26; builds once, about 5 minutes).",
       command: "npm run test:cluster",

@@ -24,7 +24,7 @@ interface FileResult {
 const SLOWEST = 5;
 
 const patterns = process.argv.slice(2);
-const all = globSync(["src/**/*.test.ts", "test/**/*.test.ts", "tools/**/*.test.ts"], { cwd: root }).sort();
+const all = globSync(["{src,test,tools}/**/*.test.ts", "dashboard/src/**/*.test.ts"], { cwd: root }).sort();
 const files = all.filter((file) =>
   patterns.length === 0 ? !longTests.includes(file) : patterns.some((pattern) => file.includes(pattern)),
 );
@@ -54,7 +54,7 @@ const resultOf = (file: string): FileResult => {
   return known;
 };
 
-const isUnit = (file: string): boolean => patterns.length === 0 && file.startsWith("src/");
+const isUnit = (file: string): boolean => patterns.length === 0 && /^(?:dashboard\/)?src\//.test(file);
 const units = files.filter(isUnit);
 const groups = Array.from({ length: Math.min(GROUPS, units.length) }, (_, group) => {
   const path = join(directory, `src-${group + 1}-of-${GROUPS}.test.mjs`);

@@ -1,0 +1,102 @@
+import { computed, type ReadonlySignal } from "@preact/signals";
+import type { RefObject } from "preact";
+import { type Inputs, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { CredentialId, Row } from "../../../src/dashboard/wire.ts";
+import { wordsOf } from "../access/api.ts";
+import { browserClock } from "../base/clock.ts";
+import type { ListQuery } from "../list/list-query.ts";
+import { usePage } from "./page-state.ts";
+
+/** The rows of a query, kept up to date. */
+export function useRows(query: ListQuery): ReadonlySignal<readonly Row[]> {
+  const page = usePage();
+  const key = JSON.stringify(query);
+  const index = useMemo(() => page.index(query), [page, key]);
+  useLayoutEffect(() => page.follow(index), [page, index]);
+  return index.ordered;
+}
+
+/** What follows from signals and from what is given; made anew when the latter changes. */
+export function useDerived<T>(derive: () => T, inputs: Inputs): ReadonlySignal<T> {
+  return useMemo(() => computed(derive), inputs);
+}
+
+export function useRow(id: CredentialId): Row | undefined {
+  const page = usePage();
+  const row = useDerived(() => {
+    void page.version.value;
+    return page.store.rows.get(id);
+  }, [page, id]);
+  return row.value;
+}
+
+/** The inner size of an element, as it changes. */
+export function useSize(): [RefObject<HTMLDivElement>, { readonly width: number; readonly height: number }] {
+  const ref = useRef<HTMLDivElement>(null);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const measure = (): void => {
+      const { clientWidth: width, clientHeight: height } = element;
+      setSize((before) => (before.width === width && before.height === height ? before : { width, height }));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, size];
+}
+
+function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const listen = (): void => setMatches(list.matches);
+    listen();
+    list.addEventListener("change", listen);
+    return () => list.removeEventListener("change", listen);
+  }, [query]);
+  return matches;
+}
+
+export const useNarrow = (): boolean => useMedia("(max-width: 720px)");
+
+export interface Loaded<T> {
+  readonly value?: T;
+  readonly failure?: string;
+  readonly isLoading: boolean;
+  reload(): void;
+}
+
+/** Changes come in groups: one request for all of them. */
+const SETTLE_MS = 120;
+
+/**
+ * What a request answers; asked again when `key` changes, and when `mark` does, a moment later. What was there stays in sight
+ * until the new answer comes; what was there of another key does not.
+ */
+export function useLoaded<T>(key: string, ask: () => Promise<T>, mark: unknown = undefined): Loaded<T> {
+  const [state, setState] = useState<{ key: string; value?: T; failure?: string }>({ key });
+  const [turn, setTurn] = useState(0);
+  const isFirst = state.key !== key || (state.value === undefined && state.failure === undefined);
+  useEffect(() => {
+    let isCurrent = true;
+    const load = async (): Promise<void> => {
+      try {
+        const value = await ask();
+        if (isCurrent) setState({ key, value });
+      } catch (error) {
+        if (isCurrent) setState((before) => ({ ...(before.key === key ? before : {}), key, failure: wordsOf(error) }));
+      }
+    };
+    const takeBack = browserClock.after(isFirst ? 0 : SETTLE_MS, () => void load());
+    return () => {
+      isCurrent = false;
+      takeBack();
+    };
+  }, [key, mark, turn]);
+  const reload = (): void => setTurn((before) => before + 1);
+  return state.key === key ? { ...state, isLoading: isFirst, reload } : { isLoading: true, reload };
+}

@@ -1,0 +1,161 @@
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { EMPTY_QUERY } from "../list/list-query.ts";
+import { ConsumersPage } from "../pages/consumers-page.tsx";
+import { CredentialPage } from "../pages/credential-page.tsx";
+import { CredentialsPage } from "../pages/credentials-page.tsx";
+import { EvidencePage } from "../pages/evidence-page.tsx";
+import { OverviewPage } from "../pages/overview-page.tsx";
+import { SecretPage } from "../pages/secret-page.tsx";
+import { TimelinePage } from "../pages/timeline-page.tsx";
+import { WayInPage } from "../pages/way-in-page.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { formatRoute, type PageName, type Route } from "../route/route.ts";
+import { DEFAULT_RANGE } from "../time/time-range.ts";
+import { relative } from "../time/when.ts";
+import { Patterns } from "../timeline/legend.tsx";
+import { route } from "./navigation.ts";
+import { usePage } from "./page-state.ts";
+
+/** What is around every page: where one can go, whether what is shown is of now, and what is said to who cannot see it. */
+const PLACES: readonly { readonly name: string; readonly route: Route; readonly pages: readonly PageName[] }[] = [
+  { name: "Overview", route: { page: "overview" }, pages: ["overview"] },
+  { name: "Timeline", route: { page: "timeline", query: EMPTY_QUERY, range: DEFAULT_RANGE }, pages: ["timeline"] },
+  { name: "Credentials", route: { page: "credentials", query: EMPTY_QUERY }, pages: ["credentials", "credential"] },
+  { name: "Consumers", route: { page: "consumers" }, pages: ["consumers", "secret"] },
+  { name: "Evidence", route: { page: "evidence" }, pages: ["evidence"] },
+];
+
+export function Shell(): JSX.Element {
+  const page = usePage();
+  const access = page.access.value;
+  const here = route.value;
+  const isIn = access.kind === "in";
+  useArrival(here, isIn ? "in" : access.kind);
+  return (
+    <>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="top">
+        <a class="brand" href="/" aria-label="Keyturn, overview">
+          <svg viewBox="0 0 22 16" width="22" height="16" aria-hidden="true" focusable="false">
+            <path d="M0 2h13v4H0z" />
+            <path class="second" d="M9 10h13v4H9z" />
+          </svg>
+          Keyturn
+        </a>
+        {isIn ? (
+          <nav aria-label="Pages">
+            {PLACES.map(({ name, route: to, pages }) => (
+              <a key={name} href={formatRoute(to)} aria-current={pages.includes(here.page) ? "page" : undefined}>
+                {name}
+              </a>
+            ))}
+          </nav>
+        ) : null}
+        {isIn ? <ConnectionMark /> : null}
+      </header>
+      {isIn ? <ConnectionBanner /> : null}
+      <main id="content" tabIndex={-1}>
+        {isIn ? <Current here={here} /> : <WayInPage key={JSON.stringify(access)} access={access} />}
+      </main>
+      <div class="hidden" role="status" aria-live="polite">
+        {page.said}
+      </div>
+      <Patterns />
+    </>
+  );
+}
+
+function Current({ here }: { here: Route }): JSX.Element {
+  switch (here.page) {
+    case "overview":
+      return <OverviewPage />;
+    case "timeline":
+      return <TimelinePage query={here.query} range={here.range} />;
+    case "credentials":
+      return <CredentialsPage query={here.query} />;
+    case "credential":
+      return <CredentialPage key={here.id} id={here.id} range={here.range} />;
+    case "consumers":
+      return <ConsumersPage namespace={here.namespace} />;
+    case "secret":
+      return <SecretPage key={`${here.namespace}/${here.name}`} namespace={here.namespace} name={here.name} />;
+    case "evidence":
+      return <EvidencePage maxPeriod={here.maxPeriod} />;
+    case "nowhere":
+      return (
+        <div class="page">
+          <h1 tabIndex={-1}>There is no such page</h1>
+          <p>
+            <bdi class="mono">{here.path}</bdi> leads nowhere. <a href="/">Overview</a>
+          </p>
+        </div>
+      );
+  }
+}
+
+const nameOf = (here: Route): string =>
+  here.page === "credential"
+    ? here.id.split("/").slice(1).join("/")
+    : here.page === "secret"
+      ? `${here.namespace}/${here.name}`
+      : (PLACES.find(({ pages }) => pages.includes(here.page))?.name ?? "Keyturn");
+
+/** Whoever comes to another page is at its heading, by eye and by ear. On the first one, focus stays where the browser puts it. */
+function useArrival(here: Route, access: string): void {
+  const before = useRef<string>();
+  const place =
+    here.page === "credential" ? here.id : here.page === "secret" ? `${here.namespace}/${here.name}` : here.page;
+  useEffect(() => {
+    document.title = access === "in" ? `${nameOf(here)} · Keyturn` : "Keyturn";
+  }, [here, access]);
+  useEffect(() => {
+    const isFirst = before.current === undefined;
+    before.current = `${access} ${place}`;
+    if (!isFirst) document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+  }, [place, access]);
+}
+
+function ConnectionMark(): JSX.Element {
+  const page = usePage();
+  const { kind } = page.connection.value;
+  const isReading = kind === "live" && !page.isComplete.value;
+  const word = kind === "live" ? (isReading ? "Reading" : "Live") : kind === "lost" ? "Connection lost" : "Connecting";
+  const viewer = page.viewer.value;
+  return (
+    <div class="who">
+      {viewer ? (
+        <bdi class="viewer" title={`You are ${viewer.name}`}>
+          {viewer.name}
+        </bdi>
+      ) : null}
+      <span class={`connection ${kind}`} title={word}>
+        <Icon shape={kind === "live" ? (isReading ? "turning" : "ok") : kind === "lost" ? "trouble" : "turning"} />
+        <span>{word}</span>
+      </span>
+    </div>
+  );
+}
+
+function ConnectionBanner(): JSX.Element | null {
+  const page = usePage();
+  const state = page.connection.value;
+  if (state.kind !== "lost") return null;
+  const local = page.now.value - page.store.aheadMs;
+  return (
+    <div class="banner">
+      <Notice tone="trouble">
+        <span>
+          {state.why} What you see is as it was {relative(state.since, local)}. The next attempt is{" "}
+          {relative(state.retryAt, local)}.
+        </span>
+        <button type="button" class="plain" onClick={() => page.retryNow()}>
+          Try now
+        </button>
+      </Notice>
+    </div>
+  );
+}

@@ -1,0 +1,142 @@
+import type { LiveMessage } from "../../../src/dashboard/wire.ts";
+import type { PageClock } from "../base/clock.ts";
+import { SseParser } from "./sse-parser.ts";
+
+/**
+ * The stream of `/api/live`, held open: where it breaks, or is silent for too long, it is opened again, after pauses that
+ * grow. A refusal that a new attempt cannot mend ends it. Must not: know what the messages mean.
+ */
+export type ConnectionState =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "live" }
+  /** Lost; the next attempt comes by itself. */
+  | { readonly kind: "lost"; readonly since: number; readonly retryAt: number; readonly why: string }
+  | { readonly kind: "ended" };
+
+export interface LiveConnectionOptions {
+  readonly clock: PageClock;
+  readonly chance: () => number;
+  /** Opens the stream; rejects with what is to be told. */
+  open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** Whether an error is final; whoever says so tells people what to do. */
+  isFinal(error: unknown): boolean;
+  /** Words for people. */
+  wordsOf(error: unknown): string;
+  onMessages(messages: readonly LiveMessage[]): void;
+  onState(state: ConnectionState): void;
+  /** Lets others have their turn: a page that takes in everything at once answers nobody meanwhile. */
+  breathe(): Promise<void>;
+}
+
+/** The server says something every ten seconds. */
+const SILENCE_MS = 25_000;
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 15_000;
+
+/** The pause before an attempt: twice the one before, with some chance, so that many pages do not come back at once. */
+export const pauseBefore = (attempt: number, chance: number): number =>
+  Math.round(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10)) * (0.75 + chance / 2));
+
+export class LiveConnection {
+  readonly #options: LiveConnectionOptions;
+  #attempt = 0;
+  #lostSince: number | undefined;
+  #abort: AbortController | undefined;
+  #wake: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(options: LiveConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when it has ended for good. */
+  async run(): Promise<void> {
+    const { clock, chance, isFinal, onState, wordsOf } = this.#options;
+    onState({ kind: "connecting" });
+    while (!this.#isClosed) {
+      let why = "The server has ended the connection.";
+      try {
+        await this.#attend();
+      } catch (error) {
+        if (this.#isClosed || isFinal(error)) break;
+        why = wordsOf(error);
+      }
+      if (this.#isClosed) break;
+      const pauseMs = pauseBefore(this.#attempt++, chance());
+      this.#lostSince ??= clock.now();
+      onState({ kind: "lost", since: this.#lostSince, retryAt: clock.now() + pauseMs, why });
+      await new Promise<void>((resolve) => {
+        const takeBack = clock.after(pauseMs, resolve);
+        this.#wake = () => {
+          takeBack();
+          resolve();
+        };
+      });
+      this.#wake = undefined;
+    }
+    onState({ kind: "ended" });
+  }
+
+  /** Whoever has reason to believe that it works again need not wait. */
+  retryNow(): void {
+    this.#wake?.();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#abort?.abort();
+    this.#wake?.();
+  }
+
+  async #attend(): Promise<void> {
+    const { clock, open, onMessages, onState, breathe } = this.#options;
+    const abort = new AbortController();
+    this.#abort = abort;
+    let heardAt = clock.now();
+    let stopWatching = (): void => {};
+    const watch = (): void => {
+      const leftMs = heardAt + SILENCE_MS - clock.now();
+      if (leftMs <= 0) abort.abort(new Error("The server has been silent for too long."));
+      else stopWatching = clock.after(leftMs, watch);
+    };
+    watch();
+    try {
+      const stream = await open(abort.signal);
+      let gathered: LiveMessage[] = [];
+      const parser = new SseParser((data) => gathered.push(JSON.parse(data) as LiveMessage));
+      const decoder = new TextDecoder();
+      for await (const chunk of chunksOf(stream, abort.signal)) {
+        heardAt = clock.now();
+        parser.feed(decoder.decode(chunk, { stream: true }));
+        if (gathered.length === 0) continue;
+        this.#attempt = 0;
+        this.#lostSince = undefined;
+        onState({ kind: "live" });
+        onMessages(gathered);
+        gathered = [];
+        await breathe();
+      }
+    } finally {
+      stopWatching();
+      abort.abort();
+    }
+  }
+}
+
+/** Not every browser can walk through a stream, and an abort must end the wait for the next part. */
+async function* chunksOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  aborted.catch(() => {});
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), aborted]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { fc } from "../../../src/base/properties.fixture.ts";
+import type { LiveMessage, Row } from "../../../src/dashboard/wire.ts";
+import type { PageClock } from "../base/clock.ts";
+import { type ConnectionState, LiveConnection, pauseBefore } from "./live-connection.ts";
+import { RowStore } from "./row-store.ts";
+import { SseParser } from "./sse-parser.ts";
+
+const viewer = { name: "me", mayChange: true, unseen: [] };
+const row = (name: string, more: Partial<Row> = {}): Row => ({
+  id: `K/${name}`,
+  kind: "K",
+  name,
+  phase: "Ready",
+  keys: [],
+  ...more,
+});
+const hello = { type: "hello", at: 1000, viewer } as const;
+const rows = (names: string, isLast = true): LiveMessage => ({
+  type: "rows",
+  rows: [...names].map((name) => row(name)),
+  isLast,
+  count: names.length,
+});
+
+describe("server-sent events", () => {
+  it("are the same, however the stream is cut and lines end", () => {
+    const event = fc.array(fc.stringMatching(/^[ -~äß€]*$/), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(fc.array(event), fc.constantFrom("\n", "\r\n", "\r"), fc.array(fc.nat(40)), (events, end, cuts) => {
+        const text = events
+          .map((lines) => `: comment${end}${lines.map((line) => `data: ${line}${end}`).join("")}${end}`)
+          .join("");
+        const heard: string[] = [];
+        const parser = new SseParser((data) => heard.push(data));
+        let rest = text;
+        for (const cut of cuts) {
+          parser.feed(rest.slice(0, cut));
+          rest = rest.slice(cut);
+        }
+        parser.feed(rest);
+        parser.feed("x");
+        assert.deepEqual(
+          heard,
+          events.map((lines) => lines.join("\n")),
+        );
+      }),
+    );
+  });
+});
+
+describe("what the stream has told", () => {
+  const names = (store: RowStore): string =>
+    [...store.rows.values()]
+      .map(({ name }) => name)
+      .sort()
+      .join("");
+
+  it("stays in sight while it is told anew, and goes if it is not told again", () => {
+    const store = new RowStore();
+    for (const message of [hello, rows("ab", false), rows("c")]) store.apply(message, 900);
+    assert.equal(names(store), "abc");
+    assert.equal(store.aheadMs, 100);
+    store.apply(hello, 1000);
+    store.apply(rows("ad", false), 1000);
+    assert.equal(names(store), "abcd");
+    store.apply({ type: "changed", rows: [row("e")], gone: ["K/b"] }, 1000);
+    store.apply(rows("f"), 1000);
+    assert.equal(names(store), "adef");
+  });
+
+  it("is forgotten when the viewer may see something else", () => {
+    const store = new RowStore();
+    for (const message of [hello, rows("abc")]) store.apply(message, 0);
+    store.takeChanged();
+    store.apply({ type: "reset", viewer: { ...viewer, unseen: ["Secrets"] } }, 0);
+    assert.equal(names(store), "");
+    assert.equal(store.takeChanged().size, 3);
+    assert.equal(store.isComplete, false);
+  });
+
+  it("names what has changed once", () => {
+    const store = new RowStore();
+    for (const message of [hello, rows("ab")]) store.apply(message, 0);
+    assert.deepEqual([...store.takeChanged()], ["K/a", "K/b"]);
+    store.apply({ type: "changed", rows: [row("a")], gone: ["K/b", "K/none"] }, 0);
+    assert.deepEqual([...store.takeChanged()], ["K/a", "K/b"]);
+    assert.equal(store.takeChanged().size, 0);
+  });
+});
+
+/** A clock that is moved by hand. */
+class HandClock implements PageClock {
+  #now = 0;
+  #calls: { at: number; call: () => void }[] = [];
+  now(): number {
+    return this.#now;
+  }
+  after(delayMs: number, call: () => void): () => void {
+    const entry = { at: this.#now + delayMs, call };
+    this.#calls.push(entry);
+    return () => {
+      this.#calls = this.#calls.filter((other) => other !== entry);
+    };
+  }
+  async move(ms: number): Promise<void> {
+    this.#now += ms;
+    for (const entry of this.#calls.filter(({ at }) => at <= this.#now)) {
+      this.#calls = this.#calls.filter((other) => other !== entry);
+      entry.call();
+    }
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+  }
+}
+
+function scene() {
+  const clock = new HandClock();
+  const states: ConnectionState[] = [];
+  const heard: string[] = [];
+  const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
+  let refusal: Error | undefined;
+  const connection = new LiveConnection({
+    clock,
+    chance: () => 0.5,
+    open: async () => {
+      if (refusal) throw refusal;
+      return new ReadableStream({ start: (controller) => void streams.push(controller) });
+    },
+    isFinal: (error) => error instanceof Error && error.message === "final",
+    wordsOf: (error) => (error instanceof Error ? error.message : "?"),
+    onMessages: (messages) => heard.push(...messages.map(({ type }) => type)),
+    onState: (state) => states.push(state),
+    breathe: async () => {},
+  });
+  const say = (message: LiveMessage): void =>
+    streams.at(-1)?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(message)}\n\n`));
+  return { clock, states, heard, streams, connection, say, refuse: (error?: Error) => (refusal = error) };
+}
+
+describe("the connection", () => {
+  it("heals after it was lost, with pauses that grow, and at once when asked", async () => {
+    const { clock, states, heard, streams, connection, say, refuse } = scene();
+    const ended = connection.run();
+    await clock.move(0);
+    say(hello);
+    await clock.move(10);
+    assert.deepEqual([states.at(-1)?.kind, heard], ["live", ["hello"]]);
+    refuse(new Error("no route"));
+    streams.at(-1)?.error(new Error("cut"));
+    await clock.move(10);
+    const lost = states.at(-1);
+    assert.ok(lost?.kind === "lost" && lost.why === "cut" && lost.since === 20);
+    await clock.move(600);
+    const again = states.at(-1);
+    assert.ok(again?.kind === "lost" && again.why === "no route" && again.since === 20, "since the first break");
+    refuse(undefined);
+    connection.retryNow();
+    await clock.move(0);
+    say(hello);
+    await clock.move(0);
+    assert.equal(states.at(-1)?.kind, "live");
+    connection.close();
+    await ended;
+    assert.equal(states.at(-1)?.kind, "ended");
+  });
+
+  it("is lost when the server is silent for too long", async () => {
+    const { clock, states, connection, say } = scene();
+    const ended = connection.run();
+    await clock.move(0);
+    say(hello);
+    await clock.move(24_000);
+    assert.equal(states.at(-1)?.kind, "live");
+    await clock.move(2000);
+    await clock.move(25_000);
+    assert.equal(states.at(-1)?.kind, "lost");
+    connection.close();
+    await ended;
+  });
+
+  it("ends where a new attempt would not help", async () => {
+    const { clock, states, connection, refuse } = scene();
+    refuse(new Error("final"));
+    const ended = connection.run();
+    await clock.move(0);
+    await ended;
+    assert.equal(states.at(-1)?.kind, "ended");
+  });
+
+  it("waits longer and longer, but not for ever", () => {
+    const pauses = [0, 1, 2, 3, 20].map((attempt) => pauseBefore(attempt, 0.5));
+    assert.deepEqual(pauses, [500, 1000, 2000, 4000, 15_000]);
+  });
+});

@@ -1,0 +1,113 @@
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Action, CredentialView } from "../../../src/dashboard/wire.ts";
+import { wordsOf } from "../access/api.ts";
+import { useLoaded } from "../app/hooks.ts";
+import { usePage } from "../app/page-state.ts";
+import { Empty, Notice } from "../parts/notice.tsx";
+import { ACTION_WORDS } from "../parts/words.ts";
+import { clampSpan } from "../time/time-range.ts";
+import { KeyChart } from "../timeline/key-chart.tsx";
+
+/** What will happen, in words and as bars, before it does. The action is for the state that is shown here, and for no other. */
+export function ActionDialog(props: {
+  view: CredentialView;
+  action: Action;
+  onDone: (words: string) => void;
+  onClose: () => void;
+}): JSX.Element {
+  const { action } = props;
+  const page = usePage();
+  const dialog = useRef<HTMLDialogElement>(null);
+  // What was seen when the button was pressed: what the stream brings meanwhile makes it no other request.
+  const [view] = useState(props.view);
+  const { row, seen } = view;
+  const spanMs = clampSpan(Math.max(3 * (row.frequencyMs ?? 0), 2 * (row.ttlMs ?? 0), 600_000));
+  const preview = useLoaded(`${row.id} ${action}`, () => page.api.preview(row.id, action, page.now.peek() + spanMs));
+  const [typed, setTyped] = useState("");
+  const [isSending, setSending] = useState(false);
+  const [failure, setFailure] = useState<string>();
+  const isConfirmed = action !== "compromised" || typed === row.name;
+  const { label, confirm } = ACTION_WORDS[action];
+
+  useEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+
+  const send = async (): Promise<void> => {
+    if (isSending || !isConfirmed || failure !== undefined) return;
+    setSending(true);
+    try {
+      const { words } = await page.api.act({ id: row.id, action, seen });
+      props.onDone(words);
+    } catch (error) {
+      setFailure(wordsOf(error));
+      setSending(false);
+    }
+  };
+
+  return (
+    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={props.onClose}>
+      <form
+        method="dialog"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <h2 id="dialog-title">
+          {label.replace("…", "")}: <bdi>{row.name}</bdi>
+        </h2>
+        {preview.failure ? <Notice tone="trouble">{preview.failure}</Notice> : null}
+        {preview.isLoading ? <Empty>Asking the engine what would happen…</Empty> : null}
+        {preview.value ? (
+          <>
+            <ol class="statement">
+              {preview.value.statement.map((sentence) => (
+                <li key={sentence}>
+                  <bdi>{sentence}</bdi>
+                </li>
+              ))}
+            </ol>
+            <KeyChart
+              keys={preview.value.keys}
+              windows={view.windows}
+              range={{ spanMs }}
+              label={`Keys of ${row.name}, as they would be`}
+            />
+          </>
+        ) : null}
+        {action === "compromised" ? (
+          <label class="field typed">
+            <span>
+              To go on, type its name: <bdi class="mono">{row.name}</bdi>
+            </span>
+            <input
+              value={typed}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
+          </label>
+        ) : null}
+        {failure === undefined ? null : <Notice tone="trouble">{failure}</Notice>}
+        <div class="buttons end">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            {failure === undefined ? "Cancel" : "Close"}
+          </button>
+          {failure === undefined ? (
+            <button
+              type="submit"
+              class={action === "compromised" ? "grave filled" : "first"}
+              disabled={!isConfirmed || isSending || !preview.value}
+            >
+              {isSending ? "Asking…" : confirm}
+            </button>
+          ) : null}
+        </div>
+      </form>
+    </dialog>
+  );
+}

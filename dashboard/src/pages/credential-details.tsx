@@ -1,0 +1,221 @@
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { CredentialView, ProtocolStep, Row } from "../../../src/dashboard/wire.ts";
+import { adjust } from "../app/navigation.ts";
+import { usePage } from "../app/page-state.ts";
+import { ConsumerTable } from "../parts/consumer-table.tsx";
+import { KeyTable } from "../parts/key-table.tsx";
+import { CredentialLink, SecretLink } from "../parts/names.tsx";
+import { Empty, Notice, Unseen } from "../parts/notice.tsx";
+import { Panel } from "../parts/panel.tsx";
+import { TableScroll } from "../parts/table-scroll.tsx";
+import { Stamp, When } from "../parts/when.tsx";
+import { counted, rowWords } from "../parts/words.ts";
+import type { TimeRange } from "../time/time-range.ts";
+import { KeyChart } from "../timeline/key-chart.tsx";
+import { Legend } from "../timeline/legend.tsx";
+import { mergedKeys } from "../timeline/merged-keys.ts";
+import { TimeControls } from "../timeline/time-controls.tsx";
+
+/** What is known of one credential, part by part. */
+export function Details({ view, row, range }: { view: CredentialView; row: Row; range: TimeRange }): JSX.Element {
+  const page = usePage();
+  const until = page.now.peek() + range.spanMs;
+  useEffect(
+    () => page.futures.want([row], Math.max(until, (range.from ?? 0) + range.spanMs), page.now.peek()),
+    [page, row, range, until],
+  );
+  void page.futuresVersion.value;
+  const future = page.futures.of(row);
+  const keys = mergedKeys(view.keys, future);
+  const problems = view.facts.filter(({ isProblem }) => isProblem);
+  return (
+    <>
+      {problems.map(({ text }) => (
+        <Notice key={text} tone="trouble">
+          <bdi>{text}</bdi>
+        </Notice>
+      ))}
+      {(row.warnings ?? []).map((warning) => (
+        <Notice key={warning}>{warning}</Notice>
+      ))}
+      <Panel
+        id="protocol"
+        title="In the protocol"
+        aside={view.steps.length === 0 ? <span class="faint">Nothing is under way.</span> : null}
+      >
+        <Steps steps={view.steps} />
+      </Panel>
+      <Panel
+        id="chart"
+        title="Keys over time"
+        aside={
+          <TimeControls range={range} onChange={(next) => adjust({ page: "credential", id: row.id, range: next })} />
+        }
+      >
+        <KeyChart
+          keys={keys}
+          windows={future?.windows ?? view.windows}
+          range={range}
+          label={`Keys of ${row.name} over time: ${rowWords(row, view.at)}`}
+          knownUntil={future?.until}
+          onRange={(next) => adjust({ page: "credential", id: row.id, range: next })}
+        />
+        <Legend />
+      </Panel>
+      <Panel id="explain" title="What happens next, and why">
+        <dl class="facts wide">
+          {view.facts
+            .filter(({ isProblem }) => !isProblem)
+            .map(({ about, text }, index) => (
+              <div key={index} class="fact">
+                <dt>{about}</dt>
+                <dd>
+                  <bdi>{text}</bdi>
+                </dd>
+              </div>
+            ))}
+        </dl>
+      </Panel>
+      <Panel id="keys" title="Keys">
+        {view.keys.length === 0 ? (
+          <Empty>There is no key yet.</Empty>
+        ) : (
+          <KeyTable keys={view.keys} more={view.moreKeys ?? 0} />
+        )}
+      </Panel>
+      <Panel id="secret" title="Secret">
+        <SecretFacts view={view} />
+      </Panel>
+      <Panel id="consumers" title="Consumers">
+        <ConsumerTable consumers={view.consumers} />
+        <Unseen lines={view.consumersUnseen} />
+      </Panel>
+      {view.children.length > 0 ? <Children view={view} /> : null}
+      <Panel id="history" title="History">
+        <History view={view} />
+      </Panel>
+    </>
+  );
+}
+
+const STEP_NAMES: Readonly<Record<ProtocolStep["step"], string>> = {
+  intend: "Intended",
+  create: "Made",
+  publish: "Published",
+  activate: "Active",
+  commit: "Committed",
+};
+
+function Steps({ steps }: { steps: readonly ProtocolStep[] }): JSX.Element | null {
+  if (steps.length === 0) return null;
+  return (
+    <ol class="steps">
+      {steps.map(({ step, state, words }) => (
+        <li key={step} data-state={state} aria-current={state === "now" ? "step" : undefined}>
+          <span class="step-name">{STEP_NAMES[step] ?? step}</span>
+          <span class="step-state">{state}</span>
+          <span class="step-words">{words}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function SecretFacts({ view: { secret } }: { view: CredentialView }): JSX.Element {
+  if (!secret) return <Empty>It publishes none.</Empty>;
+  return (
+    <dl class="facts wide">
+      <div class="fact">
+        <dt>Name</dt>
+        <dd>
+          <SecretLink secret={`${secret.namespace}/${secret.name}`} />
+          {secret.isThere === false ? <span class="tone-trouble"> is not there</span> : null}
+          {secret.isThere === undefined ? <span class="faint"> may not be looked at</span> : null}
+        </dd>
+      </div>
+      <div class="fact">
+        <dt>Holds key</dt>
+        <dd class="mono">{secret.keyId ?? "unknown"}</dd>
+      </div>
+      <div class="fact">
+        <dt>Fingerprint</dt>
+        <dd class="mono">{secret.fingerprint ?? "unknown"}</dd>
+      </div>
+      <div class="fact">
+        <dt>Published</dt>
+        <dd>
+          {secret.publishedAt === undefined ? (
+            "unknown"
+          ) : (
+            <>
+              <Stamp at={secret.publishedAt} />, <When at={secret.publishedAt} />
+            </>
+          )}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+const Children = ({ view }: { view: CredentialView }): JSX.Element => (
+  <Panel id="children" title="Children">
+    <ul class="lines">
+      {view.children.map(({ id, kind, name, state, words }) => (
+        <li key={`${kind} ${name}`}>
+          {id === undefined ? (
+            <span>
+              <bdi>{name}</bdi> <span class="kind">{kind}</span>
+            </span>
+          ) : (
+            <CredentialLink id={id} />
+          )}{" "}
+          <span class="faint">
+            {state}: {words}
+          </span>
+        </li>
+      ))}
+    </ul>
+  </Panel>
+);
+
+function History({ view: { history } }: { view: CredentialView }): JSX.Element {
+  if (history.length === 0) return <Empty>Nothing is known of what was.</Empty>;
+  return (
+    <>
+      <TableScroll label="History, as a table">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">What</th>
+              <th scope="col">Why</th>
+              <th scope="col">By</th>
+              <th scope="col">From</th>
+            </tr>
+          </thead>
+          <tbody>
+            {history.map((line) => (
+              <tr key={`${line.at} ${line.what} ${line.keyId}`}>
+                <td class="num left">
+                  <Stamp at={line.at} />{" "}
+                  <span class="faint">
+                    <When at={line.at} />
+                  </span>
+                </td>
+                <td>
+                  <bdi>{line.what}</bdi>
+                  {line.outcome && line.outcome !== "done" ? <span class="faint"> ({line.outcome})</span> : null}
+                </td>
+                <td>{line.reason ?? ""}</td>
+                <td>{line.by ?? ""}</td>
+                <td class="faint">{line.from === "audit" ? "audit log" : "status"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </TableScroll>
+      <p class="faint">{counted(history.length, "line")}</p>
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Action, ActionOffer, CredentialId, Row } from "../../../src/dashboard/wire.ts";
+import { useLoaded, useRow } from "../app/hooks.ts";
+import { usePage } from "../app/page-state.ts";
+import { browserClock } from "../base/clock.ts";
+import { CredentialLink, SecretLink } from "../parts/names.tsx";
+import { Empty, Notice } from "../parts/notice.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { When } from "../parts/when.tsx";
+import { ACTION_WORDS } from "../parts/words.ts";
+import type { TimeRange } from "../time/time-range.ts";
+import { shortLength } from "../time/when.ts";
+import { ActionDialog } from "./action-dialog.tsx";
+import { Details } from "./credential-details.tsx";
+import { Progress, useProgress } from "./progress.tsx";
+
+/** Everything about one credential, and what can be done to it. */
+const REFRESH_MS = 15_000;
+
+export function CredentialPage({ id, range }: { id: CredentialId; range: TimeRange }): JSX.Element {
+  const page = usePage();
+  const row = useRow(id);
+  const turn = useTurns(REFRESH_MS);
+  const connection = page.connection.value.kind;
+  const {
+    value: view,
+    failure,
+    isLoading,
+    reload,
+  } = useLoaded(id, () => page.api.credential(id), markOf(row, turn, connection));
+  const progress = useProgress(id, row);
+  const [asking, setAsking] = useState<Action>();
+  const isGone = page.isComplete.value && !row;
+  const shown = row ?? view?.row;
+  const [kind = "", ...name] = id.split("/");
+  return (
+    <div class="page credential">
+      <div class="title">
+        <div>
+          <p class="over">{kind}</p>
+          <h1 tabIndex={-1}>
+            <bdi>{name.join("/")}</bdi>
+          </h1>
+          {shown ? <Summary row={shown} /> : null}
+        </div>
+        {view && !isGone ? <Actions offers={view.actions} isBusy={progress.isUnderWay} onAsk={setAsking} /> : null}
+      </div>
+      {isGone ? <Notice tone="trouble">This credential is not there, or not any more.</Notice> : null}
+      {failure && !isGone ? <Notice tone="trouble">{failure}</Notice> : null}
+      <Progress lines={progress.lines} isUnderWay={progress.isUnderWay} />
+      {isLoading && !failure && !isGone ? <Empty>Reading it…</Empty> : null}
+      {view ? <Details view={view} row={row ?? view.row} range={range} /> : null}
+      {asking && view ? (
+        <ActionDialog
+          view={view}
+          action={asking}
+          onDone={(words) => {
+            setAsking(undefined);
+            progress.begin(words, asking);
+            reload();
+          }}
+          onClose={() => {
+            setAsking(undefined);
+            reload();
+          }}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+/** Changes whenever the credential should be looked at again: its row, a while, or a connection that is back. */
+const marks = new WeakMap<Row, number>();
+let lastMark = 0;
+function markOf(row: Row | undefined, turn: number, connection: string): string {
+  if (row && !marks.has(row)) marks.set(row, ++lastMark);
+  return `${row ? marks.get(row) : 0} ${turn} ${connection === "live"}`;
+}
+
+function useTurns(everyMs: number): number {
+  const [turn, setTurn] = useState(0);
+  useEffect(() => browserClock.after(everyMs, () => setTurn(turn + 1)), [turn, everyMs]);
+  return turn;
+}
+
+function Summary({ row }: { row: Row }): JSX.Element {
+  return (
+    <p class="summary">
+      <StateMark row={row} />
+      <span>
+        {row.frequencyMs === undefined
+          ? "never rotated by itself"
+          : `replaced after ${shortLength(row.frequencyMs)}${row.ttlMs === undefined ? "" : `, lives for ${shortLength(row.ttlMs)}`}`}
+      </span>
+      {row.rotationAt === undefined ? null : (
+        <span>
+          next rotation <When at={row.rotationAt} />
+        </span>
+      )}
+      {row.secret === undefined ? null : (
+        <span>
+          Secret <SecretLink secret={row.secret} />
+        </span>
+      )}
+      {row.parent === undefined ? null : (
+        <span>
+          a key of <CredentialLink id={row.parent} />
+        </span>
+      )}
+    </p>
+  );
+}
+
+function Actions(props: {
+  offers: readonly ActionOffer[];
+  isBusy: boolean;
+  onAsk: (action: Action) => void;
+}): JSX.Element {
+  const page = usePage();
+  if (page.viewer.value?.mayChange === false) {
+    return <p class="faint actions">Changes are switched off for this page.</p>;
+  }
+  const obstacles = props.offers.filter(({ obstacle }) => obstacle !== undefined);
+  return (
+    <div class="actions">
+      <div class="buttons">
+        {props.offers.map(({ action, obstacle }) => (
+          <button
+            key={action}
+            type="button"
+            class={action === "rotate" ? "first" : action === "compromised" ? "grave" : undefined}
+            // Not `disabled`: who comes by keys should find it, and hear why.
+            aria-disabled={obstacle !== undefined || props.isBusy}
+            aria-describedby={obstacle === undefined ? undefined : `why-${action}`}
+            title={obstacle}
+            onClick={() => {
+              if (obstacle === undefined && !props.isBusy) props.onAsk(action);
+            }}
+          >
+            {ACTION_WORDS[action].label}
+          </button>
+        ))}
+      </div>
+      {obstacles.map(({ action, obstacle }) => (
+        <p key={action} id={`why-${action}`} class="faint why">
+          {ACTION_WORDS[action].label.replace("…", "")}: {obstacle}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+import type { JSX } from "preact";
+import type { Row } from "../../../src/dashboard/wire.ts";
+import { useDerived, useNarrow, useRows } from "../app/hooks.ts";
+import { memo } from "../app/memo.ts";
+import { adjust } from "../app/navigation.ts";
+import { usePage } from "../app/page-state.ts";
+import type { ListQuery } from "../list/list-query.ts";
+import { FilterBar } from "../parts/filter-bar.tsx";
+import { RowName } from "../parts/names.tsx";
+import { Empty } from "../parts/notice.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { VirtualGrid } from "../parts/virtual-grid.tsx";
+import { Age } from "../parts/when.tsx";
+import { counted, nextWords } from "../parts/words.ts";
+import { credentialPath } from "../route/route.ts";
+import { shortLength } from "../time/when.ts";
+
+/** Every credential on a line, as `keyturn status` has them. */
+const COLUMNS = ["State", "Name", "Kind", "Active key", "Age", "Next", "Every", "Retired", "Secret"] as const;
+
+export function CredentialsPage({ query }: { query: ListQuery }): JSX.Element {
+  const page = usePage();
+  const rows = useRows(query).value;
+  const isNarrow = useNarrow();
+  return (
+    <div class="page full">
+      <h1 class="hidden" tabIndex={-1}>
+        Credentials
+      </h1>
+      <div class="bar">
+        <FilterBar
+          query={query}
+          shown={rows.length}
+          onChange={(next) => adjust({ page: "credentials", query: next })}
+        />
+      </div>
+      <VirtualGrid
+        class="credentials"
+        label="Credentials. Arrows up and down go from row to row, Enter opens one."
+        items={rows}
+        rowHeight={isNarrow ? 62 : 34}
+        columns={COLUMNS.length}
+        keyOf={idOf}
+        head={
+          <div class="credentials-row head" role="row" aria-rowindex={1}>
+            {COLUMNS.map((name) => (
+              <div key={name} role="columnheader" class={`c-${name.split(" ")[0]?.toLowerCase()}`}>
+                {name}
+              </div>
+            ))}
+          </div>
+        }
+        row={(row, { tabIndex }) => <CredentialRow row={row} tabIndex={tabIndex} />}
+      />
+      {rows.length > 0 ? null : (
+        <Empty>
+          {!page.isComplete.value
+            ? "Reading credentials…"
+            : page.store.rows.size === 0
+              ? "There are no credentials yet."
+              : "No credential is like that. Show all has them all."}
+        </Empty>
+      )}
+    </div>
+  );
+}
+
+const idOf = ({ id }: Row): string => id;
+
+const CredentialRow = memo(({ row, tabIndex }: { row: Row; tabIndex: number }): JSX.Element => {
+  const active = row.keys.find(({ state }) => state === "active");
+  const retired = row.keys.filter(({ state }) => state === "retired").length + (row.moreKeys ?? 0);
+  return (
+    <div class="credentials-row" role="presentation">
+      <div role="gridcell" class="c-state">
+        <StateMark row={row} />
+      </div>
+      <div role="rowheader" class="c-name">
+        <a href={credentialPath(row.id)} tabIndex={tabIndex} data-focus class="name">
+          <RowName row={row} />
+        </a>
+      </div>
+      <div role="gridcell" class="c-kind">
+        {row.kind}
+      </div>
+      <div role="gridcell" class="c-active mono">
+        {active ? <bdi>{active.name}</bdi> : <span class="faint">none</span>}
+      </div>
+      <div role="gridcell" class="c-age num">
+        <Age since={active?.createdAt} />
+      </div>
+      <div role="gridcell" class="c-next">
+        <Next row={row} />
+      </div>
+      <div role="gridcell" class="c-every num">
+        {row.frequencyMs === undefined ? <span class="faint">-</span> : shortLength(row.frequencyMs)}
+      </div>
+      <div role="gridcell" class="c-retired num">
+        {retired === 0 ? <span class="faint">-</span> : <span title={counted(retired, "retired key")}>{retired}</span>}
+      </div>
+      <div role="gridcell" class="c-secret mono">
+        {row.secret === undefined ? <span class="faint">-</span> : <bdi>{row.secret}</bdi>}
+      </div>
+    </div>
+  );
+});
+
+function Next({ row }: { row: Row }): JSX.Element {
+  const page = usePage();
+  const words = useDerived(() => nextWords(row, page.now.value), [page, row]);
+  return <bdi>{words}</bdi>;
+}

@@ -1,0 +1,269 @@
+import type { JSX } from "preact";
+import {
+  type OperatorView,
+  type Overview,
+  TROUBLE_GROUPS,
+  type TroubleGroup,
+  type TroubleLine,
+  type Upcoming,
+} from "../../../src/dashboard/wire.ts";
+import { usePage } from "../app/page-state.ts";
+import { EMPTY_QUERY } from "../list/list-query.ts";
+import { Icon } from "../parts/icon.tsx";
+import { CredentialLink } from "../parts/names.tsx";
+import { Empty, Unseen } from "../parts/notice.tsx";
+import { Age, When } from "../parts/when.tsx";
+import { counted, grouped, leaderWords, TROUBLE_WORDS } from "../parts/words.ts";
+import { formatRoute } from "../route/route.ts";
+import { shortLength } from "../time/when.ts";
+
+/** What needs somebody first, then what comes, then how the operator is. */
+export function OverviewPage(): JSX.Element {
+  const page = usePage();
+  const overview = page.overview.value;
+  if (!overview) {
+    return (
+      <div class="page">
+        <h1 tabIndex={-1}>Overview</h1>
+        <Empty>Reading the cluster…</Empty>
+      </div>
+    );
+  }
+  const troubled = overview.kinds.reduce((sum, kind) => sum + kind.troubled, 0);
+  const total = overview.kinds.reduce((sum, { count }) => sum + count, 0);
+  return (
+    <div class="page overview">
+      <h1 tabIndex={-1}>{headline(total, troubled)}</h1>
+      <Figures overview={overview} total={total} />
+      <Unseen lines={page.viewer.value?.unseen} />
+      <div class="columns">
+        <div>
+          <Troubles overview={overview} />
+        </div>
+        <div>
+          <section aria-labelledby="coming">
+            <h2 id="coming">What comes</h2>
+            {overview.upcoming.map((one) => (
+              <Coming key={one.span} upcoming={one} />
+            ))}
+          </section>
+        </div>
+        <div>
+          <Kinds overview={overview} />
+          <OperatorState operator={overview.operator} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function headline(total: number, troubled: number): string {
+  if (total === 0) return "There are no credentials yet";
+  if (troubled === 0)
+    return total === 1 ? "The one credential is in order" : `All ${counted(total, "credential")} are in order`;
+  return `${grouped(troubled)} of ${counted(total, "credential")} ${troubled === 1 ? "has a problem" : "have problems"}`;
+}
+
+function Figures({ overview, total }: { overview: Overview; total: number }): JSX.Element {
+  const { keys, frozen, paused } = overview;
+  const figures = [
+    ["credentials", total],
+    ["active keys", keys.active],
+    ["being made", keys.pending],
+    ["retired keys", keys.retired],
+    ["of these held", keys.held],
+    ["frozen", frozen],
+    ["paused", paused],
+  ] as const;
+  return (
+    <dl class="figures">
+      {figures.map(([name, count]) => (
+        <div key={name} data-none={count === 0}>
+          <dt>{name}</dt>
+          <dd>{grouped(count)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Troubles({ overview }: { overview: Overview }): JSX.Element {
+  const groups = TROUBLE_GROUPS.filter((group) => (overview.troubleCounts[group] ?? 0) > 0);
+  return (
+    <section aria-labelledby="troubles">
+      <h2 id="troubles">Problems</h2>
+      {groups.length === 0 ? (
+        <p class="fine">
+          <Icon shape="ok" /> None. Nothing is overdue, failing or held back.
+        </p>
+      ) : (
+        groups.map((group) => (
+          <TroubleGroupView
+            key={group}
+            group={group}
+            count={overview.troubleCounts[group] ?? 0}
+            lines={overview.troubles.filter((line) => line.group === group)}
+          />
+        ))
+      )}
+    </section>
+  );
+}
+
+const SHOWN = 8;
+
+function TroubleGroupView(props: { group: TroubleGroup; count: number; lines: readonly TroubleLine[] }): JSX.Element {
+  const { title, what } = TROUBLE_WORDS[props.group] ?? { title: props.group, what: "" };
+  const shown = props.lines.slice(0, SHOWN);
+  const more = props.count - shown.length;
+  return (
+    <section class="trouble-group">
+      <h3 title={what}>
+        <Icon shape="trouble" /> {title} <span class="badge">{grouped(props.count)}</span>
+      </h3>
+      <ul class="lines">
+        {shown.map((line) => (
+          <li key={`${line.id} ${line.reason}`}>
+            <div class="line-head">
+              <CredentialLink id={line.id} />
+              {line.since === undefined ? null : (
+                <span class="faint">
+                  since <Age since={line.since} />
+                </span>
+              )}
+            </div>
+            <div class="line-text">
+              <bdi>
+                <span class="reason">{line.reason}</span>: {line.message}
+              </bdi>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {more > 0 ? (
+        <a href={formatRoute({ page: "credentials", query: { ...EMPTY_QUERY, state: "troubled" } })}>
+          {counted(more, "more", "more")}
+        </a>
+      ) : null}
+    </section>
+  );
+}
+
+const SPANS: Readonly<Record<Upcoming["span"], string>> = {
+  hour: "In the next hour",
+  day: "After that, within a day",
+  month: "After that, within 30 days",
+};
+
+const NEXT_SHOWN = { hour: 8, day: 6, month: 4 } as const;
+
+function Coming({ upcoming }: { upcoming: Upcoming }): JSX.Element {
+  const { span, rotations, deletions, next } = upcoming;
+  return (
+    <section class="coming">
+      <h3>{SPANS[span]}</h3>
+      <p class="sum">
+        {rotations + deletions === 0
+          ? "Nothing."
+          : `${counted(rotations, "rotation")}, ${counted(deletions, "deletion")}`}
+      </p>
+      <ul class="lines tight">
+        {next.slice(0, NEXT_SHOWN[span]).map(({ id, at, what }) => (
+          <li key={`${id} ${at} ${what}`} class="pair">
+            <span class="faint what">{what}</span>
+            <CredentialLink id={id} />
+            <span class="num">
+              <When at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Kinds({ overview }: { overview: Overview }): JSX.Element {
+  return (
+    <section aria-labelledby="kinds">
+      <h2 id="kinds">Kinds</h2>
+      {overview.kinds.length === 0 ? <Empty>None yet.</Empty> : null}
+      <table class="plain-table">
+        <thead class="hidden">
+          <tr>
+            <th scope="col">Kind</th>
+            <th scope="col">Credentials</th>
+            <th scope="col">With a problem</th>
+          </tr>
+        </thead>
+        <tbody>
+          {overview.kinds.map(({ kind, count, troubled }) => (
+            <tr key={kind}>
+              <th scope="row">
+                <a href={formatRoute({ page: "credentials", query: { ...EMPTY_QUERY, kind } })}>{kind}</a>
+              </th>
+              <td class="num">{grouped(count)}</td>
+              <td class="num">
+                {troubled > 0 ? (
+                  <span class="tone-trouble">{counted(troubled, "problem")}</span>
+                ) : (
+                  <span class="faint">in order</span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function OperatorState({ operator }: { operator: OperatorView }): JSX.Element {
+  const page = usePage();
+  const late = operator.watches.filter(({ isReady }) => !isReady);
+  const { leader, queues, clockSkewMs } = operator;
+  return (
+    <section aria-labelledby="operator">
+      <h2 id="operator">Operator</h2>
+      <dl class="facts">
+        <dt>Leader</dt>
+        <dd class={leader && !leader.isStale ? undefined : "tone-trouble"}>
+          <bdi>{leaderWords(operator, page.now.value)}</bdi>
+          {leader?.isStale ? ": it has stopped renewing. Is the operator running?" : ""}
+        </dd>
+        <dt>Watches</dt>
+        <dd class={late.length > 0 ? "tone-trouble" : undefined}>
+          {operator.watches.length === 0
+            ? "none"
+            : late.length === 0
+              ? `all ${operator.watches.length} are up to date`
+              : late.map(({ kind, words }) => `${kind}: ${words}`).join("; ")}
+        </dd>
+        <dt>Queue</dt>
+        <dd>
+          {queues
+            ? queues.map(({ controller, waiting, working }) => (
+                <div key={controller}>
+                  {controller}: {waiting} waiting, {working} in work
+                </div>
+              ))
+            : "only the operator itself knows"}
+        </dd>
+        <dt>Last drift check</dt>
+        <dd>{operator.lastDriftCheckAt === undefined ? "unknown" : <When at={operator.lastDriftCheckAt} />}</dd>
+        <dt>Clock</dt>
+        <dd class={clockSkewMs !== undefined && Math.abs(clockSkewMs) > 5000 ? "tone-trouble" : undefined}>
+          {clockSkewMs === undefined
+            ? "unknown"
+            : Math.abs(clockSkewMs) < 1000
+              ? "as that of the API server"
+              : `${shortLength(clockSkewMs)} from that of the API server`}
+        </dd>
+        <dt>Version</dt>
+        <dd>
+          {operator.version}
+          {operator.seenFrom === "command" ? ", seen from the command" : ""}
+        </dd>
+      </dl>
+    </section>
+  );
+}

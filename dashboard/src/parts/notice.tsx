@@ -1,0 +1,36 @@
+import type { ComponentChildren, JSX } from "preact";
+import { Icon } from "./icon.tsx";
+
+/** One line that somebody should read. A trouble is told at once to who does not see it. */
+export function Notice({
+  tone = "still",
+  children,
+}: {
+  tone?: "trouble" | "still";
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class={`notice tone-${tone}`} role={tone === "trouble" ? "alert" : undefined}>
+      <Icon shape={tone === "trouble" ? "trouble" : "note"} />
+      <div>{children}</div>
+    </div>
+  );
+}
+
+export const Empty = ({ children }: { children: ComponentChildren }): JSX.Element => <p class="empty">{children}</p>;
+
+/** What could not be looked at, line by line. */
+export function Unseen({ lines }: { lines: readonly string[] | undefined }): JSX.Element | null {
+  if (!lines || lines.length === 0) return null;
+  return (
+    <Notice>
+      Not looked at:{" "}
+      {lines.map((line, index) => (
+        <span key={line}>
+          {index > 0 ? "; " : ""}
+          {line}
+        </span>
+      ))}
+    </Notice>
+  );
+}

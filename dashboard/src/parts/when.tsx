@@ -1,0 +1,41 @@
+import type { JSX } from "preact";
+import { useDerived } from "../app/hooks.ts";
+import { usePage } from "../app/page-state.ts";
+import { bothTexts, isDate, isoInstant, relative, shortLength, utcText } from "../time/when.ts";
+
+/** `in 3d4h`, which goes on by itself; whoever points at it sees the instant, in UTC and on the clock on the wall. */
+export function When({ at }: { at: number | undefined }): JSX.Element {
+  const page = usePage();
+  const words = useDerived(() => (isDate(at) ? relative(at, page.now.value) : "never"), [page, at]);
+  if (!isDate(at)) return <span class="faint">never</span>;
+  return (
+    <time dateTime={isoInstant(at)} title={bothTexts(at)}>
+      {words}
+    </time>
+  );
+}
+
+/** How old something is: `3d4h`. */
+export function Age({ since }: { since: number | undefined }): JSX.Element {
+  const page = usePage();
+  const words = useDerived(
+    () => (isDate(since) ? shortLength(Math.max(0, page.now.value - since)) : "-"),
+    [page, since],
+  );
+  if (!isDate(since)) return <span class="faint">-</span>;
+  return (
+    <time dateTime={isoInstant(since)} title={bothTexts(since)}>
+      {words}
+    </time>
+  );
+}
+
+/** The instant itself. */
+export function Stamp({ at }: { at: number | undefined }): JSX.Element {
+  if (!isDate(at)) return <span class="faint">-</span>;
+  return (
+    <time class="stamp" dateTime={isoInstant(at)} title={bothTexts(at)}>
+      {utcText(at).replace(" UTC", "Z")}
+    </time>
+  );
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { KeyBar, Row } from "../../../src/dashboard/wire.ts";
+import { counted, grouped, keyWords, nextWords, progressWords, rowWords, stateOf } from "./words.ts";
+
+const NOW = Date.UTC(2026, 10, 18);
+const key = (name: string, state: KeyBar["state"], more: Partial<KeyBar> = {}): KeyBar => ({
+  id: name,
+  name,
+  state,
+  createdAt: NOW - 60_000,
+  ...more,
+});
+const row = (more: Partial<Row> = {}): Row => ({
+  id: "K/a",
+  kind: "K",
+  name: "a",
+  phase: "Ready",
+  keys: [key("a-1", "active")],
+  frequencyMs: 1000,
+  ...more,
+});
+
+describe("words of the page", () => {
+  for (const [one, word, next] of [
+    [row({ rotationAt: NOW + 29_000 }), "Ready", "rotation in 29s"],
+    [row({ phase: "Rotating", keys: [key("a-2", "pending")] }), "Rotating", "a-2 is being made"],
+    [row({ isFrozen: true }), "Ready, frozen", "no rotation: frozen"],
+    [row({ isPaused: true }), "Ready, paused", "paused"],
+    [{ ...row(), frequencyMs: undefined } as unknown as Row, "Ready", "no rotation"],
+    [row({ troubles: [{ reason: "X", message: "x", group: "failing" }] }), "Problem", "held back"],
+    [{ id: "K/b", kind: "K", name: "b", keys: [] } as unknown as Row, "Unknown", "no rotation"],
+  ] as const) {
+    it(`${word}: ${next}`, () => {
+      assert.equal(stateOf(one).word, word);
+      assert.equal(nextWords(one, NOW), next);
+      assert.equal(typeof rowWords(one, NOW), "string");
+    });
+  }
+
+  it("tell a key's life in order", () => {
+    const lines = keyWords(
+      key("a", "retired", { replacedAt: NOW - 1000, deletedAt: NOW + 3_600_000, heldFor: "web" }),
+      NOW,
+    );
+    assert.deepEqual(lines, [
+      "made 2026-11-17 23:59:00 UTC, 1m ago",
+      "replaced 2026-11-17 23:59:59 UTC, 1s ago",
+      "to be deleted 2026-11-18 01:00:00 UTC, in 1h",
+      "overlap 1h",
+      "held: web",
+    ]);
+  });
+
+  it("tell progress step by step", () => {
+    const steps = [
+      row(),
+      row({ phase: "Rotating", keys: [key("a-1", "active"), key("a-2", "pending")] }),
+      row({ keys: [key("a-2", "active"), key("a-1", "retired")] }),
+      row({ keys: [key("a-2", "active")] }),
+    ];
+    const told = steps.slice(1).map((step, index) => progressWords(steps[index], step));
+    assert.deepEqual(told, ["key a-2 is being made", "key a-2 is active", "key a-1 is deleted"]);
+  });
+
+  it("count", () => {
+    assert.deepEqual(
+      [counted(1, "key"), counted(10_000, "key"), grouped(1234567)],
+      ["1 key", "10,000 keys", "1,234,567"],
+    );
+  });
+});

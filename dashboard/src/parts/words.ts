@@ -1,0 +1,137 @@
+import type { Action, KeyBar, KeyMark, OperatorView, Row, TroubleGroup } from "../../../src/dashboard/wire.ts";
+import { relative, shortLength, utcText } from "../time/when.ts";
+
+/** What things are called on the page: the words of `keyturn status`, each with a shape, so that colour says nothing alone. */
+export interface StateWords {
+  readonly word: string;
+  readonly shape: Shape;
+  readonly tone: Tone;
+}
+
+export type Shape = "note" | "ok" | "trouble" | "turning" | "frozen" | "paused" | "leaving" | "unknown";
+type Tone = "calm" | "trouble" | "busy" | "still";
+
+export function stateOf(row: Row): StateWords {
+  if (row.troubles && row.troubles.length > 0) {
+    return { word: row.phase === "Rotating" ? "Problem, rotating" : "Problem", shape: "trouble", tone: "trouble" };
+  }
+  if (row.isPaused) return { word: `${row.phase}, paused`, shape: "paused", tone: "still" };
+  if (row.isFrozen) return { word: `${row.phase}, frozen`, shape: "frozen", tone: "still" };
+  switch (row.phase) {
+    case "Ready":
+      return { word: "Ready", shape: "ok", tone: "calm" };
+    case "Creating":
+    case "Rotating":
+      return { word: row.phase, shape: "turning", tone: "busy" };
+    case "Deleting":
+      return { word: "Deleting", shape: "leaving", tone: "busy" };
+    default:
+      return { word: "Unknown", shape: "unknown", tone: "still" };
+  }
+}
+
+export const TROUBLE_WORDS: Readonly<Record<TroubleGroup, { readonly title: string; readonly what: string }>> = {
+  overdue: { title: "Overdue", what: "A rotation or a deletion should have happened by now." },
+  failing: { title: "Failing", what: "Something stands in the way; it is tried again." },
+  held: { title: "Held back by a consumer", what: "A retired key is kept, since somebody still runs on it." },
+  ineffective: { title: "Ineffective", what: "Rotations bring the same credentials again." },
+  skewed: { title: "Skewed clock", what: "The clocks of the operator and of the API server differ." },
+};
+
+export const MARK_WORDS: Readonly<Record<KeyMark["kind"], string>> = {
+  first: "first key",
+  forced: "forced",
+  compromised: "compromised",
+  late: "late",
+  changed: "changed",
+  repaired: "repaired",
+  adopted: "taken over",
+};
+
+export const ACTION_WORDS: Readonly<Record<Action, { readonly label: string; readonly confirm: string }>> = {
+  rotate: { label: "Rotate now", confirm: "Rotate now" },
+  compromised: { label: "Compromised…", confirm: "Replace it without overlap" },
+  freeze: { label: "Freeze", confirm: "Freeze" },
+  unfreeze: { label: "Unfreeze", confirm: "Unfreeze" },
+};
+
+/** `1 key`, `2 keys`, `1,234 keys`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${grouped(count)} ${count === 1 ? one : many}`;
+
+/** The same in every locale: what is on the page is in English. */
+export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+
+/** What happens next to a credential, as `keyturn status` says it. */
+export function nextWords(row: Row, now: number): string {
+  if (row.phase === "Deleting") return "is being deleted";
+  const pending = row.keys.find(({ state }) => state === "pending");
+  if (pending) return `${pending.name} is being made`;
+  if (row.rotationAt !== undefined) return `rotation ${relative(row.rotationAt, now)}`;
+  if (row.isPaused) return "paused";
+  if (row.isFrozen) return "no rotation: frozen";
+  return row.frequencyMs === undefined ? "no rotation" : "held back";
+}
+
+/** A key in words: what stands in its bar. */
+export function keyWords(key: KeyBar, now: number): readonly string[] {
+  const { state, createdAt, replacedAt, deletedAt, heldFor, mark } = key;
+  const isForeseen = state === "foreseen";
+  const made = isForeseen || createdAt > now ? "to be made" : "made";
+  const lines = [`${made} ${utcText(createdAt)}, ${relative(createdAt, now)}`];
+  if (replacedAt !== undefined) {
+    const word = replacedAt > now ? "to be replaced" : "replaced";
+    lines.push(`${word} ${utcText(replacedAt)}, ${relative(replacedAt, now)}`);
+  }
+  if (deletedAt !== undefined) {
+    const word = state === "deleted" ? "deleted" : "to be deleted";
+    lines.push(`${word} ${utcText(deletedAt)}, ${relative(deletedAt, now)}`);
+  }
+  if (replacedAt !== undefined && deletedAt !== undefined && deletedAt > replacedAt) {
+    lines.push(`overlap ${shortLength(deletedAt - replacedAt)}`);
+  }
+  if (heldFor !== undefined) lines.push(`held: ${heldFor}`);
+  if (mark) lines.push(`${MARK_WORDS[mark.kind]}: ${mark.words}`);
+  return lines;
+}
+
+/** A row of the timeline for whoever does not see it. */
+export function rowWords(row: Row, now: number): string {
+  const retired = row.keys.filter(({ state }) => state === "retired").length + (row.moreKeys ?? 0);
+  const active = row.keys.find(({ state }) => state === "active");
+  return [
+    active ? `active key ${active.name}, made ${relative(active.createdAt, now)}` : "no active key",
+    retired > 0 ? counted(retired, "retired key") : undefined,
+    nextWords(row, now),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+/** Who leads, in one sentence. */
+export function leaderWords({ leader }: OperatorView, now: number): string {
+  if (!leader) return "Nobody leads, or the Lease may not be read.";
+  const renewed = leader.renewedAt === undefined ? "" : `, renewed ${relative(leader.renewedAt, now)}`;
+  return `${leader.identity}${leader.isThis ? " (this one)" : ""}${renewed}`;
+}
+
+/** What has become of a rotation that was asked for here, from one row to the next. */
+export function progressWords(before: Row | undefined, after: Row | undefined): string | undefined {
+  if (!after) return before ? `${before.name} is gone` : undefined;
+  const keyOf = (row: Row | undefined, state: KeyBar["state"]): KeyBar | undefined =>
+    row?.keys.find((key) => key.state === state);
+  const [wasActive, isActive] = [keyOf(before, "active"), keyOf(after, "active")];
+  const [wasPending, isPending] = [keyOf(before, "pending"), keyOf(after, "pending")];
+  if (isActive && wasActive?.id !== isActive.id && before) return `key ${isActive.name} is active`;
+  if (isPending && wasPending?.name !== isPending.name) return `key ${isPending.name} is being made`;
+  const trouble = after.troubles?.[0];
+  if (trouble && !before?.troubles?.some(({ reason }) => reason === trouble.reason)) {
+    return `problem: ${trouble.reason}: ${trouble.message}`;
+  }
+  if (before && before.isFrozen !== after.isFrozen) return after.isFrozen ? "frozen" : "not frozen any more";
+  const [wasRetired, isRetired] = [before, after].map(
+    (row) => row?.keys.filter(({ state }) => state === "retired") ?? [],
+  );
+  const gone = wasRetired?.find(({ id }) => !isRetired?.some((key) => key.id === id));
+  return gone ? `key ${gone.name} is deleted` : undefined;
+}

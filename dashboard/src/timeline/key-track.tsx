@@ -1,0 +1,93 @@
+import type { JSX } from "preact";
+import type { Interval, KeyMark } from "../../../src/dashboard/wire.ts";
+import { memo } from "../app/memo.ts";
+import type { TimeScale } from "../time/time-scale.ts";
+import { BAR_STYLES, drawRow, type Lanes, pathOf } from "./bars.ts";
+
+/** The bars of one credential: a few paths, whatever the number of keys. What they say in words stands beside them. */
+export interface TrackGeometry {
+  readonly top: number;
+  readonly height: number;
+  readonly gap: number;
+}
+
+export function geometryOf(rowHeight: number, lanes: number): TrackGeometry {
+  const gap = lanes > 4 ? 1 : 2;
+  const height = Math.max(2, Math.min(11, Math.floor((rowHeight - 10 - gap * (lanes - 1)) / lanes)));
+  const used = lanes * height + (lanes - 1) * gap;
+  return { top: Math.round((rowHeight - used) / 2), height, gap };
+}
+
+export const KeyTrack = memo(
+  ({
+    lanes,
+    scale,
+    windows,
+    rowHeight,
+    label,
+    knownUntil,
+  }: {
+    lanes: Lanes;
+    scale: TimeScale;
+    windows: readonly Interval[];
+    rowHeight: number;
+    label: string;
+    /** Where what is foreseen ends before the track does. */
+    knownUntil?: number | undefined;
+  }): JSX.Element => {
+    const { bars, marks } = drawRow(lanes, scale);
+    const geometry = geometryOf(rowHeight, lanes.count);
+    return (
+      <svg class="track" width={scale.width} height={rowHeight} role="img" aria-label={label}>
+        <path class="window" d={windowPath(windows, scale, rowHeight)} />
+        {BAR_STYLES.map((style) => {
+          const path = pathOf(bars, style, geometry);
+          return path === "" ? null : <path key={style} class={`bar-${style}`} d={path} />;
+        })}
+        {knownUntil !== undefined && knownUntil < scale.until ? (
+          <path class="unforeseen" d={`M${scale.x(knownUntil)} ${rowHeight / 2}H${scale.width}`} />
+        ) : null}
+        {marks.map(({ kind, lane, x }) => (
+          <path
+            key={`${kind} ${lane} ${x}`}
+            class={`mark mark-${kind}`}
+            d={markPath(kind, x, geometry.top + lane * (geometry.height + geometry.gap) + geometry.height / 2)}
+          />
+        ))}
+      </svg>
+    );
+  },
+);
+
+function windowPath(windows: readonly Interval[], scale: TimeScale, height: number): string {
+  let path = "";
+  let last = -100;
+  for (const { from, until } of windows) {
+    if (until < scale.from || from > scale.until) continue;
+    const x = scale.x(from);
+    const width = Math.round((scale.x(until) - x) * 10) / 10;
+    // Seen from far, windows are closer together than they can be drawn: then they say nothing.
+    if (width < 1.5 || x - last < 2) continue;
+    path += `M${x} 0h${width}v${height}h${-width}z`;
+    last = x + width;
+  }
+  return path;
+}
+
+/** A shape for each way in which a key came to be. */
+export function markPath(kind: KeyMark["kind"], x: number, y: number): string {
+  switch (kind) {
+    case "forced":
+      return `M${x} ${y - 5}l5 9h-10z`;
+    case "compromised":
+      return `M${x - 4} ${y - 5.5}h8l3 5.5l-3 5.5h-8l-3-5.5z`;
+    case "late":
+      return `M${x} ${y - 6}l5 6l-5 6l-5-6z`;
+    case "changed":
+    case "repaired":
+      return `M${x - 4.5} ${y - 4.5}h9v9h-9z`;
+    case "first":
+    case "adopted":
+      return `M${x - 4.5} ${y}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z`;
+  }
+}

@@ -1,0 +1,18 @@
+import type { Future, KeyBar, Row } from "../../../src/dashboard/wire.ts";
+
+/** What a row tells of its keys, and what the engine foresees of them: a key that both have ends as foreseen. */
+export function mergedKeys(keys: readonly KeyBar[], future: Future | undefined): readonly KeyBar[] {
+  if (!future) return keys;
+  const foreseen = new Set(future.keys.map(({ id }) => id));
+  return [...keys.filter(({ id }) => !foreseen.has(id)), ...future.keys];
+}
+
+/** Before the engine was asked, or where it cannot be: the active key at least ends when the row says so. */
+export function keysWithoutFuture({ keys, rotationAt }: Row): readonly KeyBar[] {
+  if (rotationAt === undefined) return keys;
+  return keys.map((key) =>
+    key.state === "active" && key.replacedAt === undefined
+      ? { ...key, replacedAt: rotationAt, deletedAt: key.deletedAt ?? rotationAt }
+      : key,
+  );
+}

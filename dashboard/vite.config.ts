@@ -1,0 +1,17 @@
+import { defineConfig } from "vite";
+
+/** The page as plain files: hashed names, nothing inline, nothing from another host. tools/build-dashboard.ts runs it. */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: "/",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    outDir: "../dist/dashboard",
+    emptyOutDir: true,
+    target: "esnext",
+    cssTarget: "chrome125",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+});

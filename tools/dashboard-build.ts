@@ -1,0 +1,24 @@
+import { existsSync, globSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./run.ts";
+
+/** Builds the page into a folder of its own. Vite is loaded only here: it takes longer than to find that nothing is to do. */
+export async function buildDashboard(folder: string): Promise<void> {
+  const { build } = await import("vite");
+  await build({
+    configFile: join(root, "dashboard", "vite.config.ts"),
+    logLevel: "warn",
+    build: { outDir: folder },
+  });
+}
+
+/** What the page is made from. */
+const SOURCES = ["dashboard/{src,public}/**/*", "dashboard/*", "src/dashboard/wire.ts", "package-lock.json"];
+
+/** Whether what was built is newer than all that it was built from. */
+export function isDashboardCurrent(folder: string): boolean {
+  const page = join(folder, "index.html");
+  if (!existsSync(page)) return false;
+  const builtAt = statSync(page).mtimeMs;
+  return globSync(SOURCES, { cwd: root }).every((file) => statSync(join(root, file)).mtimeMs <= builtAt);
+}
