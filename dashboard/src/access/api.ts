@@ -52,6 +52,9 @@ export function failureOf(status: number, body: unknown): RequestFailed {
 /** Whether who asks is not, or no longer, known: another attempt with the same token is in vain. */
 export const isUnknownViewer = (error: unknown): boolean => error instanceof RequestFailed && error.status === 401;
 
+/** Whether what was asked for may have happened all the same. */
+export const isUnanswered = (error: unknown): boolean => error instanceof RequestFailed && error.code === NO_ANSWER;
+
 export const wordsOf = (error: unknown): string =>
   error instanceof Error && error.message !== "" ? error.message : "Something went wrong in this page.";
 

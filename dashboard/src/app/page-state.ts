@@ -109,7 +109,10 @@ export class PageState {
       isFinal: isUnknownViewer,
       wordsOf,
       onMessages: (messages) => {
-        for (const message of messages) this.store.apply(message, browserClock.now());
+        for (const message of messages) {
+          this.store.apply(message, browserClock.now());
+          if (message.type === "reset") this.futures.clear();
+        }
         this.#planFrame();
       },
       onState: (state) => {

@@ -113,6 +113,7 @@ function useArrival(here: Route, access: string): void {
     document.title = access === "in" ? `${nameOf(here)} · Keyturn` : "Keyturn";
   }, [here, access]);
   useEffect(() => {
+    if (access === "looking") return;
     const isFirst = before.current === undefined;
     before.current = `${access} ${place}`;
     if (!isFirst) document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
@@ -140,6 +141,8 @@ function ConnectionMark(): JSX.Element {
   );
 }
 
+const agoWords = (at: number, now: number): string => (now - at < 1000 ? "a moment ago" : relative(at, now));
+
 function ConnectionBanner(): JSX.Element | null {
   const page = usePage();
   const state = page.connection.value;
@@ -147,9 +150,9 @@ function ConnectionBanner(): JSX.Element | null {
   const local = page.now.value - page.store.aheadMs;
   return (
     <div class="banner">
-      <Notice tone="trouble">
+      <Notice tone="trouble" isSilent>
         <span>
-          {state.why} What you see is as it was {relative(state.since, local)}. The next attempt is{" "}
+          {state.why} What you see is as it was {agoWords(state.since, local)}. The next attempt is{" "}
           {relative(state.retryAt, local)}.
         </span>
         <button type="button" class="plain" onClick={() => page.retryNow()}>

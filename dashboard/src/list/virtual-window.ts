@@ -12,7 +12,7 @@ export function virtualWindow(options: {
   readonly count: number;
   readonly overscan?: number;
 }): VirtualWindow {
-  const { scrollTop, height, rowHeight, count, overscan = 6 } = options;
+  const { scrollTop, height, rowHeight, count, overscan = 4 } = options;
   const top = Math.max(0, Math.floor(scrollTop / rowHeight) - overscan);
   const end = Math.min(count, Math.ceil((scrollTop + height) / rowHeight) + overscan);
   return { first: Math.min(top, Math.max(0, count - 1)), end: Math.max(end, 0) };

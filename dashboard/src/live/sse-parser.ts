@@ -4,20 +4,27 @@
  */
 export class SseParser {
   readonly #onData: (data: string) => void;
-  #rest = "";
+  /** The line that has not ended yet, in the parts in which it came: one with hundreds of rows comes in many. */
+  #parts: string[] = [];
   #data: string[] = [];
+  #isAfterReturn = false;
 
   constructor(onData: (data: string) => void) {
     this.#onData = onData;
   }
 
   feed(text: string): void {
-    // A line end may come in two parts: one that ends the text is looked at with what follows.
-    const whole = this.#rest + text;
-    const end = whole.endsWith("\r") ? whole.length - 1 : whole.length;
-    const lines = whole.slice(0, end).split(/\r\n|\n|\r/);
-    this.#rest = (lines.pop() ?? "") + whole.slice(end);
-    for (const line of lines) this.#take(line);
+    // A line end of two characters may come in two parts.
+    let from = this.#isAfterReturn && text.startsWith("\n") ? 1 : 0;
+    if (text !== "") this.#isAfterReturn = text.endsWith("\r");
+    for (const { index, 0: end } of text.matchAll(/\r\n|\n|\r/g)) {
+      if (index < from) continue;
+      this.#parts.push(text.slice(from, index));
+      this.#take(this.#parts.join(""));
+      this.#parts = [];
+      from = index + end.length;
+    }
+    if (from < text.length) this.#parts.push(text.slice(from));
   }
 
   #take(line: string): void {

@@ -1,13 +1,16 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Action, CredentialView } from "../../../src/dashboard/wire.ts";
-import { wordsOf } from "../access/api.ts";
+import { isUnanswered, wordsOf } from "../access/api.ts";
 import { useLoaded } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
 import { Empty, Notice } from "../parts/notice.tsx";
 import { ACTION_WORDS } from "../parts/words.ts";
 import { clampSpan } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
+
+const UNANSWERED =
+  "No answer came, so nobody knows whether it was asked for. Close this, and look at what the page shows before you ask again.";
 
 /** What will happen, in words and as bars, before it does. The action is for the state that is shown here, and for no other. */
 export function ActionDialog(props: {
@@ -43,7 +46,7 @@ export function ActionDialog(props: {
       const { words } = await page.api.act({ id: row.id, action, seen });
       props.onDone(words);
     } catch (error) {
-      setFailure(wordsOf(error));
+      setFailure(isUnanswered(error) ? UNANSWERED : wordsOf(error));
       setSending(false);
     }
   };

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useLoaded } from "../app/hooks.ts";
+import { useDerived, useLoaded } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
 import { ConsumerTable } from "../parts/consumer-table.tsx";
 import { CredentialLink } from "../parts/names.tsx";
@@ -12,11 +12,15 @@ import { formatRoute } from "../route/route.ts";
 export function SecretPage({ namespace, name }: { namespace: string; name: string }): JSX.Element {
   const page = usePage();
   const tick = Math.floor(page.now.value / REFRESH_MS);
-  const { value, failure, isLoading } = useLoaded(
-    `${namespace}/${name}`,
-    () => page.api.consumers(namespace, name),
-    `${page.version.value} ${tick}`,
-  );
+  const key = `${namespace}/${name}`;
+  // Another row is of no interest here, and rows change all the time.
+  const publisher = useDerived(() => {
+    void page.version.value;
+    return [...page.store.rows.values()].find(({ secret }) => secret === key);
+  }, [page, key]).value;
+  const keyId = publisher?.keys.find(({ state }) => state === "active")?.id;
+  const mark = `${keyId} ${tick}`;
+  const { value, failure, isLoading } = useLoaded(key, () => page.api.consumers(namespace, name), mark);
   return (
     <div class="page">
       <p class="over">

@@ -27,14 +27,15 @@ import { useScale } from "../timeline/use-scale.ts";
 
 /** Every key as a bar, as far as time goes. Rows are drawn where they are in sight, and the engine is asked for those alone. */
 const MAX_LANES = 3;
-const LABEL_WIDTH = 260;
+/** Names have more room where there is more. */
+const labelWidth = (width: number): number => (width > 1200 ? 320 : 250);
 
 export function TimelinePage({ query, range }: { query: ListQuery; range: TimeRange }): JSX.Element {
   const page = usePage();
   const rows = useRows(query).value;
   const isNarrow = useNarrow();
   const [frame, size] = useSize();
-  const offset = isNarrow ? 0 : LABEL_WIDTH;
+  const offset = isNarrow ? 0 : labelWidth(size.width);
   const scale = useScale(range, Math.max(100, size.width - offset - SCROLLBAR));
   const rowHeight = isNarrow ? 54 : 38;
   const setRange = useCallback((next: TimeRange) => adjust({ page: "timeline", query, range: next }), [query]);
@@ -61,7 +62,7 @@ export function TimelinePage({ query, range }: { query: ListQuery; range: TimeRa
   };
 
   return (
-    <div class="page full timeline-page" ref={frame}>
+    <div class="page full timeline-page" ref={frame} style={{ "--label": `${offset}px` }}>
       <h1 class="hidden" tabIndex={-1}>
         Timeline
       </h1>

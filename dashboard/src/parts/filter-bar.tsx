@@ -70,7 +70,7 @@ export function FilterBar({
         <span class="hidden">Search names, Secrets and keys</span>
         <input
           type="search"
-          placeholder="Search names, Secrets, keys"
+          placeholder="Search"
           value={query.search}
           onInput={(event) => change({ search: event.currentTarget.value })}
           data-search

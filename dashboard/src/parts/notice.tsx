@@ -4,13 +4,16 @@ import { Icon } from "./icon.tsx";
 /** One line that somebody should read. A trouble is told at once to who does not see it. */
 export function Notice({
   tone = "still",
+  isSilent = false,
   children,
 }: {
   tone?: "trouble" | "still";
+  /** It changes as time goes, and was said where it began. */
+  isSilent?: boolean;
   children: ComponentChildren;
 }): JSX.Element {
   return (
-    <div class={`notice tone-${tone}`} role={tone === "trouble" ? "alert" : undefined}>
+    <div class={`notice tone-${tone}`} role={tone === "trouble" && !isSilent ? "alert" : undefined}>
       <Icon shape={tone === "trouble" ? "trouble" : "note"} />
       <div>{children}</div>
     </div>

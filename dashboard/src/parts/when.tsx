@@ -3,13 +3,20 @@ import { useDerived } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
 import { bothTexts, isDate, isoInstant, relative, shortLength, utcText } from "../time/when.ts";
 
+/** The instant in full, once somebody points at it: to say a local time takes longer than to draw a row. */
+const titled =
+  (at: number) =>
+  (event: JSX.TargetedPointerEvent<HTMLElement>): void => {
+    event.currentTarget.title = bothTexts(at);
+  };
+
 /** `in 3d4h`, which goes on by itself; whoever points at it sees the instant, in UTC and on the clock on the wall. */
 export function When({ at }: { at: number | undefined }): JSX.Element {
   const page = usePage();
   const words = useDerived(() => (isDate(at) ? relative(at, page.now.value) : "never"), [page, at]);
   if (!isDate(at)) return <span class="faint">never</span>;
   return (
-    <time dateTime={isoInstant(at)} title={bothTexts(at)}>
+    <time dateTime={isoInstant(at)} onPointerEnter={titled(at)}>
       {words}
     </time>
   );
@@ -24,7 +31,7 @@ export function Age({ since }: { since: number | undefined }): JSX.Element {
   );
   if (!isDate(since)) return <span class="faint">-</span>;
   return (
-    <time dateTime={isoInstant(since)} title={bothTexts(since)}>
+    <time dateTime={isoInstant(since)} onPointerEnter={titled(since)}>
       {words}
     </time>
   );
@@ -34,7 +41,7 @@ export function Age({ since }: { since: number | undefined }): JSX.Element {
 export function Stamp({ at }: { at: number | undefined }): JSX.Element {
   if (!isDate(at)) return <span class="faint">-</span>;
   return (
-    <time class="stamp" dateTime={isoInstant(at)} title={bothTexts(at)}>
+    <time class="stamp" dateTime={isoInstant(at)} onPointerEnter={titled(at)}>
       {utcText(at).replace(" UTC", "Z")}
     </time>
   );

@@ -65,6 +65,8 @@ export function lanesOf(keys: readonly KeyBar[], maxLanes: number): Lanes {
 
 /** Thinner than this nobody sees it. */
 const MIN_WIDTH = 2;
+/** Nobody knows how long it takes to make a key: it is a sign, and no length. */
+const PENDING_WIDTH = 12;
 
 export function drawRow({ keys }: Lanes, scale: TimeScale): RowDrawing {
   const drawn = new Map<string, { x: number; until: number; style: BarStyle; lane: number }[]>();
@@ -74,7 +76,8 @@ export function drawRow({ keys }: Lanes, scale: TimeScale): RowDrawing {
     for (const { style, from, until } of partsOf(key)) {
       if (until < scale.from || from > scale.until || until <= from) continue;
       const x = scale.x(from);
-      const place = { x, until: Math.max(scale.x(until), x + MIN_WIDTH), style, lane };
+      const least = style === "pending" ? PENDING_WIDTH : MIN_WIDTH;
+      const place = { x, until: Math.max(scale.x(until), x + least), style, lane };
       const others = drawn.get(`${lane} ${style}`) ?? [];
       const last = others.at(-1);
       // What would touch the one before it, and is as thin as a line, becomes one with it.
@@ -106,7 +109,7 @@ function partsOf(key: KeyBar): readonly Part[] {
   const from = key.createdAt;
   const replacedAt = replacedOf(key);
   const until = endOf(key);
-  if (key.state === "pending") return [{ style: "pending", from, until: replacedAt }];
+  if (key.state === "pending") return [{ style: "pending", from, until: from + 1 }];
   const isForeseen = key.state === "foreseen";
   const live: BarStyle = isForeseen ? "foreseen" : key.state === "deleted" ? "gone" : "live";
   const kept: BarStyle = isForeseen ? "foreseenKept" : key.heldFor === undefined ? "kept" : "held";

@@ -27,6 +27,7 @@ export function useTimeGestures(
       event.clientX - element.getBoundingClientRect().left - latest.current.offset;
     const onWheel = (event: WheelEvent): void => {
       const { range, scale, now, onChange } = latest.current;
+      if (placeOf(event) < 0) return;
       if (event.ctrlKey || event.metaKey) {
         event.preventDefault();
         const factor = Math.exp(Math.max(-60, Math.min(60, event.deltaY)) / 120);
@@ -41,8 +42,8 @@ export function useTimeGestures(
     };
     let drag: { readonly x: number; readonly range: TimeRange; readonly id: number; isMoved: boolean } | undefined;
     const onDown = (event: PointerEvent): void => {
-      const isOnLink = event.target instanceof Element && event.target.closest("a,button") !== null;
-      if (event.button !== 0 || isOnLink || placeOf(event) < 0) return;
+      const isOnTrack = event.target instanceof Element && event.target.closest(".timeline-track, .chart") !== null;
+      if (event.button !== 0 || !isOnTrack) return;
       drag = { x: event.clientX, range: latest.current.range, id: event.pointerId, isMoved: false };
     };
     const onMove = (event: PointerEvent): void => {

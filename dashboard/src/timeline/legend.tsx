@@ -4,8 +4,8 @@ import { markPath } from "./key-track.tsx";
 
 const BARS = [
   ["live", "published"],
-  ["kept", "retired: kept beside its successor"],
-  ["held", "held for a consumer"],
+  ["kept", "retired"],
+  ["held", "held for somebody"],
   ["pending", "being made"],
   ["foreseen", "to come"],
   ["gone", "deleted"],
@@ -30,6 +30,12 @@ export const Legend = (): JSX.Element => (
       </svg>
       window
     </li>
+    <li>
+      <svg width="12" height="14" aria-hidden="true" focusable="false">
+        <path class="present-mark" d="M1 1h10l-4 6v7h-2v-7z" />
+      </svg>
+      the present
+    </li>
     {MARKS.map((kind) => (
       <li key={kind}>
         <svg width="14" height="14" aria-hidden="true" focusable="false">
@@ -38,6 +44,9 @@ export const Legend = (): JSX.Element => (
         {MARK_WORDS[kind]}
       </li>
     ))}
+    <li class="hint">
+      <kbd>←</kbd> <kbd>→</kbd> time, <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>0</kbd> now
+    </li>
   </ul>
 );
 

@@ -2,13 +2,14 @@ import type { JSX } from "preact";
 import { ticksOf } from "../time/ticks.ts";
 import type { TimeScale } from "../time/time-scale.ts";
 
-const SPACING = 72;
+/** Less where the whole track has room for a few alone. */
+const spacingOf = ({ width }: TimeScale): number => (width < 500 ? 52 : 72);
 /** So much room the name of a day or month needs. */
 const LABEL = 110;
 
 /** Dates above the bars: round instants of UTC, and what they have in common. For sight alone: rows say their dates in words. */
 export function TimeAxis({ scale }: { scale: TimeScale }): JSX.Element {
-  const { minor, major } = ticksOf(scale, SPACING);
+  const { minor, major } = ticksOf(scale, spacingOf(scale));
   return (
     <svg class="axis" width={scale.width} height={36} aria-hidden="true" focusable="false">
       {major.map(({ at, x, text }, index) => {
@@ -24,9 +25,11 @@ export function TimeAxis({ scale }: { scale: TimeScale }): JSX.Element {
       {minor.map(({ at, x, text }) => (
         <g key={at}>
           <path class="tick" d={`M${x} 20V36`} />
-          <text x={x + 4} y={31}>
-            {text}
-          </text>
+          {x < -2 ? null : (
+            <text x={x + 4} y={31}>
+              {text}
+            </text>
+          )}
         </g>
       ))}
     </svg>
@@ -35,7 +38,7 @@ export function TimeAxis({ scale }: { scale: TimeScale }): JSX.Element {
 
 /** Lines under all rows at once. */
 export function TimeGrid({ scale, height }: { scale: TimeScale; height: number }): JSX.Element {
-  const { minor } = ticksOf(scale, SPACING);
+  const { minor } = ticksOf(scale, spacingOf(scale));
   return (
     <svg class="time-lines" width={scale.width} height={height} aria-hidden="true" focusable="false">
       <path d={minor.map(({ x }) => `M${x} 0V${height}`).join("")} />
@@ -50,11 +53,7 @@ export function Present({ scale, now }: { scale: TimeScale; now: number }): JSX.
   return (
     <div class="present" aria-hidden="true">
       {now < scale.until ? <div class="veil" style={{ left: `${Math.max(0, x)}px` }} /> : null}
-      {isInSight ? (
-        <div class="now" style={{ transform: `translateX(${x}px)` }}>
-          <span>now</span>
-        </div>
-      ) : null}
+      {isInSight ? <div class="now" style={{ transform: `translateX(${x}px)` }} /> : null}
     </div>
   );
 }

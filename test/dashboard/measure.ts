@@ -1,0 +1,95 @@
+import type { Browser, CDPSession, Page } from "playwright-core";
+
+/**
+ * How quick the page is, as whoever uses it feels it: from the link to the first content and to all of it, and the longest
+ * task of its main thread while it is loaded, scrolled and zoomed. Nothing of it knows which server is behind.
+ */
+export interface LoadTimes {
+  readonly firstContentMs: number;
+  /** All rows are there, and the page answers. */
+  readonly interactiveMs: number;
+}
+
+declare global {
+  var firstContentAt: number | undefined;
+}
+
+/** Before anything of the page runs: when the first row or line is there is written down. */
+export async function watchLoad(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const look = (): void => {
+      if (document.querySelector(".overview .figures, .track, .credentials .name")) {
+        globalThis.firstContentAt = performance.now();
+      } else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+}
+
+export async function loadTimes(page: Page, link: string): Promise<LoadTimes> {
+  await page.goto(link);
+  await page.locator(".connection", { hasText: "Live" }).waitFor();
+  // A turn of its own after everything that was to be done.
+  return page.evaluate(async () => {
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+    return { firstContentMs: globalThis.firstContentAt ?? Number.NaN, interactiveMs: performance.now() };
+  });
+}
+
+/** The longest task: by the clock, and by what it has worked itself, which others on the machine do not make longer. */
+export interface LongestTask {
+  readonly wallMs: number;
+  readonly workMs: number;
+}
+
+interface TraceEvent {
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  readonly dur?: number;
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+export async function longestTask(browser: Browser, act: () => Promise<unknown>): Promise<LongestTask> {
+  const session = await browser.newBrowserCDPSession();
+  const events: TraceEvent[] = [];
+  session.on("Tracing.dataCollected", ({ value }) => events.push(...(value as unknown as TraceEvent[])));
+  await session.send("Tracing.start", {
+    transferMode: "ReportEvents",
+    traceConfig: { includedCategories: ["toplevel"], excludedCategories: ["*"] },
+  });
+  await act();
+  await endTracing(session);
+  await session.detach();
+  const threads = new Map(
+    events.filter(({ name }) => name === "thread_name").map(({ pid, tid, args }) => [`${pid} ${tid}`, args?.name]),
+  );
+  const tasks = events.filter(
+    ({ name, pid, tid }) => name.endsWith("RunTask") && threads.get(`${pid} ${tid}`) === "CrRendererMain",
+  );
+  if (tasks.length === 0) throw new Error("nothing was traced");
+  return {
+    wallMs: Math.max(...tasks.map(({ dur = 0 }) => dur)) / 1000,
+    workMs: Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000,
+  };
+}
+
+async function endTracing(session: CDPSession): Promise<void> {
+  const ended = new Promise((resolve) => session.once("Tracing.tracingComplete", resolve));
+  await session.send("Tracing.end");
+  await ended;
+}
+
+/** With the wheel, as fast as hands do it. */
+export async function scrollThrough(page: Page, turns: number): Promise<void> {
+  await page.mouse.move(700, 500);
+  for (let turn = 0; turn < turns; turn++) await page.mouse.wheel(0, 700);
+}
+
+export async function zoomThrough(page: Page, turns: number): Promise<void> {
+  await page.mouse.move(900, 500);
+  await page.keyboard.down("Control");
+  for (let turn = 0; turn < turns; turn++) await page.mouse.wheel(0, turn % 20 < 10 ? -60 : 60);
+  await page.keyboard.up("Control");
+}
