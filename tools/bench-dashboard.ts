@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { type FakeServer, startFakeServer } from "../dashboard/dev/fake-server.ts";
 import { openBrowser, openPage } from "../test/dashboard/browser.ts";
 import { loadTimes, longestTask, scrollThrough, watchLoad, zoomThrough } from "../test/dashboard/measure.ts";
@@ -39,8 +39,8 @@ function note(
 }
 
 /** The goal is for the page: what it works itself. How long that took is said beside it. */
-async function noteTask(browser: Browser, what: string, act: () => Promise<unknown>): Promise<void> {
-  const { workMs, wallMs } = await longestTask(browser, act);
+async function noteTask(page: Page, what: string, act: () => Promise<unknown>): Promise<void> {
+  const { workMs, wallMs } = await longestTask(page, act);
   note(`${what}: longest task`, workMs, 100, { beside: `, ${wallMs.toFixed(0)} ms by the clock` });
 }
 
@@ -55,15 +55,15 @@ function noteSizes(): void {
 async function measurePage(browser: Browser, server: FakeServer, path: string): Promise<void> {
   const { page, context } = await openPage(browser);
   await watchLoad(page);
-  await noteTask(browser, `${path}, loading`, async () => {
+  await noteTask(page, `${path}, loading`, async () => {
     const times = await loadTimes(page, server.newLink().replace("/#", `${path}#`));
     note(`${path}, first content`, times.firstContentMs, 1500);
     note(`${path}, interactive`, times.interactiveMs, 2500);
   });
-  if (path !== "/") await noteTask(browser, `${path}, scrolling`, () => scrollThrough(page, 120));
-  if (path === "/timeline") await noteTask(browser, `${path}, zooming`, () => zoomThrough(page, 120));
+  if (path !== "/") await noteTask(page, `${path}, scrolling`, () => scrollThrough(page, 120));
+  if (path === "/timeline") await noteTask(page, `${path}, zooming`, () => zoomThrough(page, 120));
   if (path === "/credentials") {
-    await noteTask(browser, `${path}, searching`, () =>
+    await noteTask(page, `${path}, searching`, () =>
       page.locator("[data-search]").pressSequentially("ledger-db", { delay: 30 }),
     );
   }

@@ -32,6 +32,8 @@ export interface LiveConnectionOptions {
 const SILENCE_MS = 25_000;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 15_000;
+/** After a pause of its own a page may be given megabytes at once: they are taken in in parts. */
+const PART_BYTES = 65_536;
 
 /** The pause before an attempt: twice the one before, with some chance, so that many pages do not come back at once. */
 export const pauseBefore = (attempt: number, chance: number): number =>
@@ -107,14 +109,16 @@ export class LiveConnection {
       const decoder = new TextDecoder();
       for await (const chunk of chunksOf(stream, abort.signal)) {
         heardAt = clock.now();
-        parser.feed(decoder.decode(chunk, { stream: true }));
-        if (gathered.length === 0) continue;
-        this.#attempt = 0;
-        this.#lostSince = undefined;
-        onState({ kind: "live" });
-        onMessages(gathered);
-        gathered = [];
-        await breathe();
+        for (let from = 0; from < chunk.length; from += PART_BYTES) {
+          parser.feed(decoder.decode(chunk.subarray(from, from + PART_BYTES), { stream: true }));
+          if (gathered.length === 0) continue;
+          this.#attempt = 0;
+          this.#lostSince = undefined;
+          onState({ kind: "live" });
+          onMessages(gathered);
+          gathered = [];
+          await breathe();
+        }
       }
     } finally {
       stopWatching();
