@@ -12,6 +12,8 @@ export default defineConfig({
     cssTarget: "chrome125",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What others have made and this contains, with their terms.
+    license: { fileName: "licenses.txt" },
     reportCompressedSize: false,
   },
 });

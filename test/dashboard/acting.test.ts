@@ -70,7 +70,7 @@ describe("by keyboard", { skip: whyNoBrowser() ?? false }, () => {
 
   it("one goes through time, and from key to key", async () => {
     const server = await stage.serve({ count: 30, lively: 0 });
-    const watched = await stage.enter(server, "/timeline");
+    const watched = await stage.enter(server, "/timeline?span=1mo");
     const { page } = watched;
     await page.locator(".bar-foreseen").first().waitFor();
     await tabTo(page, /-(db|queue|cache|index|api|bucket)/);

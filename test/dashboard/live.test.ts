@@ -115,6 +115,19 @@ describe("what the page shows", { skip: whyNoBrowser() ?? false }, () => {
     assertSound(watched, server);
   });
 
+  it("is one clear line where something cannot be drawn, and the rest works", async () => {
+    const server = await stage.serve({ count: 30, lively: 0 });
+    const credential = quiet(server);
+    const watched = await stage.enter(server, "/credentials?q=quiet");
+    const { page } = watched;
+    await page.getByRole("link", { name: "quiet" }).waitFor();
+    server.world.change(credential, { ...credential.row, secret: 7 as never });
+    server.tell();
+    await page.getByText("Something in what the server has sent cannot be drawn").waitFor();
+    await page.getByRole("link", { name: "Overview", exact: true }).click();
+    await page.locator(".overview .figures").waitFor();
+  });
+
   it("is the same for whoever is given the address", async () => {
     const server = await stage.serve({ count: 60 });
     const first = await stage.enter(server, "/timeline");

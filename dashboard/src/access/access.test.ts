@@ -84,7 +84,7 @@ describe("a request", () => {
     [
       409,
       { error: { code: "Conflict", message: "somebody was faster" } },
-      "somebody was faster",
+      "Somebody was faster.",
       "the server's own words",
     ],
     [409, undefined, /changed meanwhile/, "no words: ours"],

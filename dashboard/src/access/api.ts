@@ -41,10 +41,14 @@ const LINES: Readonly<Record<number, string>> = {
   503: "The cluster cannot be reached at the moment.",
 };
 
+/** What programs say begins small and ends without a stop. */
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+
 /** One clear line for whatever came back. */
 export function failureOf(status: number, body: unknown): RequestFailed {
   const { error } = (typeof body === "object" && body !== null ? body : {}) as Partial<Refusal>;
-  const told = typeof error?.message === "string" && error.message !== "" ? error.message : undefined;
+  const told = typeof error?.message === "string" && error.message !== "" ? sentence(error.message) : undefined;
   const line = LINES[status] ?? `The server has answered with ${status}.`;
   return new RequestFailed(told ?? line, typeof error?.code === "string" ? error.code : `Status${status}`, status);
 }
@@ -57,6 +61,10 @@ export const isUnanswered = (error: unknown): boolean => error instanceof Reques
 
 export const wordsOf = (error: unknown): string =>
   error instanceof Error && error.message !== "" ? error.message : "Something went wrong in this page.";
+
+/** Why a stream has ended: what browsers say of that is for nobody. */
+export const streamWordsOf = (error: unknown): string =>
+  error instanceof RequestFailed ? error.message : "The connection is lost.";
 
 /** All that the page asks of its server. Every request but the first two bears the token. */
 export class Api {

@@ -27,10 +27,10 @@ interface SessionOptions {
 }
 
 const USED =
-  "This link was used already: each one works once. Run keyturn dashboard again, and open the link that it prints.";
+  "This link was used already, or is not from this server: each one works once. The terminal shows a fresh one.";
 const NO_LINK =
-  "The way in is the link that keyturn dashboard prints. It works once, and then for this tab alone: run the command again for another one.";
-const ENDED = "This session is over. Run keyturn dashboard again, and open the link that it prints.";
+  "The way in is the link that the terminal shows where the dashboard was started. It works once, and then for that tab alone.";
+const ENDED = "This session is over. Open the link that the terminal shows, or start the dashboard again.";
 const EXPIRED = "Your token is not valid any more. Paste another one.";
 
 export async function findAccess({ place, linkToken, wayIn, exchange }: SessionOptions): Promise<Access> {

@@ -2,7 +2,7 @@ import { batch, type ReadonlySignal, type Signal, signal } from "@preact/signals
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { CredentialId, Overview, Row, Viewer } from "../../../src/dashboard/wire.ts";
-import { Api, isUnknownViewer, wordsOf } from "../access/api.ts";
+import { Api, isUnknownViewer, streamWordsOf } from "../access/api.ts";
 import { type Access, accessAfterRefusal, findAccess, tabPlace, tokenOfHash } from "../access/session.ts";
 import { browserClock, chance, elapsed } from "../base/clock.ts";
 import type { ListQuery } from "../list/list-query.ts";
@@ -107,7 +107,7 @@ export class PageState {
       chance,
       open: (signal) => this.api.live(signal),
       isFinal: isUnknownViewer,
-      wordsOf,
+      wordsOf: streamWordsOf,
       onMessages: (messages) => {
         for (const message of messages) {
           this.store.apply(message, browserClock.now());

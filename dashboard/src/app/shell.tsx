@@ -12,16 +12,16 @@ import { WayInPage } from "../pages/way-in-page.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { formatRoute, type PageName, type Route } from "../route/route.ts";
-import { DEFAULT_RANGE } from "../time/time-range.ts";
 import { relative } from "../time/when.ts";
 import { Patterns } from "../timeline/legend.tsx";
 import { route } from "./navigation.ts";
 import { usePage } from "./page-state.ts";
+import { Safe } from "./safe.tsx";
 
 /** What is around every page: where one can go, whether what is shown is of now, and what is said to who cannot see it. */
 const PLACES: readonly { readonly name: string; readonly route: Route; readonly pages: readonly PageName[] }[] = [
   { name: "Overview", route: { page: "overview" }, pages: ["overview"] },
-  { name: "Timeline", route: { page: "timeline", query: EMPTY_QUERY, range: DEFAULT_RANGE }, pages: ["timeline"] },
+  { name: "Timeline", route: { page: "timeline", query: EMPTY_QUERY }, pages: ["timeline"] },
   { name: "Credentials", route: { page: "credentials", query: EMPTY_QUERY }, pages: ["credentials", "credential"] },
   { name: "Consumers", route: { page: "consumers" }, pages: ["consumers", "secret"] },
   { name: "Evidence", route: { page: "evidence" }, pages: ["evidence"] },
@@ -59,7 +59,13 @@ export function Shell(): JSX.Element {
       </header>
       {isIn ? <ConnectionBanner /> : null}
       <main id="content" tabIndex={-1}>
-        {isIn ? <Current here={here} /> : <WayInPage key={JSON.stringify(access)} access={access} />}
+        {isIn ? (
+          <Safe key={placeOf(here)}>
+            <Current here={here} />
+          </Safe>
+        ) : (
+          <WayInPage key={JSON.stringify(access)} access={access} />
+        )}
       </main>
       <div class="hidden" role="status" aria-live="polite">
         {page.said}
@@ -104,11 +110,14 @@ const nameOf = (here: Route): string =>
       ? `${here.namespace}/${here.name}`
       : (PLACES.find(({ pages }) => pages.includes(here.page))?.name ?? "Keyturn");
 
+/** The same place with another filter or range is no other place. */
+const placeOf = (here: Route): string =>
+  here.page === "credential" ? here.id : here.page === "secret" ? `${here.namespace}/${here.name}` : here.page;
+
 /** Whoever comes to another page is at its heading, by eye and by ear. On the first one, focus stays where the browser puts it. */
 function useArrival(here: Route, access: string): void {
   const before = useRef<string>();
-  const place =
-    here.page === "credential" ? here.id : here.page === "secret" ? `${here.namespace}/${here.name}` : here.page;
+  const place = placeOf(here);
   useEffect(() => {
     document.title = access === "in" ? `${nameOf(here)} · Keyturn` : "Keyturn";
   }, [here, access]);

@@ -54,7 +54,11 @@ function hasWords(row: Row, words: readonly string[]): boolean {
 const rank = (row: Row): number => (isTroubled(row) ? 0 : row.isFrozen || row.isPaused ? 1 : 2);
 const text = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const byName = (a: Row, b: Row): number => text(a.name, b.name) || text(a.id, b.id);
-const byId = (a: Row, b: Row): number => text(a.id, b.id);
+/** Children stand under their parent. */
+const byId = (a: Row, b: Row): number =>
+  text(a.parent ?? a.id, b.parent ?? b.id) ||
+  Number(a.parent !== undefined) - Number(b.parent !== undefined) ||
+  text(a.id, b.id);
 const newest = ({ keys }: Row): number => Math.max(0, ...keys.map(({ createdAt }) => createdAt || 0));
 
 /** Every order is total: two rows never change places without a reason. */

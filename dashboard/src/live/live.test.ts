@@ -80,6 +80,13 @@ describe("what the stream has told", () => {
     assert.equal(store.isComplete, false);
   });
 
+  it("has keys, also where a server has sent none", () => {
+    const store = new RowStore();
+    const { keys: _, ...bare } = row("a");
+    store.apply({ type: "changed", rows: [bare as Row], gone: [] }, 0);
+    assert.deepEqual(store.rows.get("K/a")?.keys, []);
+  });
+
   it("names what has changed once", () => {
     const store = new RowStore();
     for (const message of [hello, rows("ab")]) store.apply(message, 0);

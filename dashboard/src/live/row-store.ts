@@ -72,7 +72,9 @@ export class RowStore {
   }
 
   #put(rows: readonly Row[]): void {
-    for (const row of rows) {
+    for (const told of rows) {
+      // Whoever serves may be older or newer than this page: what every row needs is there.
+      const row = Array.isArray(told.keys) ? told : { ...told, keys: [] };
       this.rows.set(row.id, row);
       this.#changed.add(row.id);
       if (this.#isTelling) this.#told.add(row.id);

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Action, CredentialView } from "../../../src/dashboard/wire.ts";
+import type { Action, CredentialView, Preview, Row } from "../../../src/dashboard/wire.ts";
 import { isUnanswered, wordsOf } from "../access/api.ts";
 import { useLoaded } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
@@ -8,6 +8,15 @@ import { Empty, Notice } from "../parts/notice.tsx";
 import { ACTION_WORDS } from "../parts/words.ts";
 import { clampSpan } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
+
+const LEAST_AHEAD_MS = 2 * 86_400_000;
+
+/** How long it takes until what happens to the key of now has happened: all of that should be in sight. */
+function fateMs(preview: Preview | undefined, row: Row, now: number): number {
+  const active = row.keys.find(({ state }) => state === "active");
+  const { deletedAt = now } = preview?.keys.find(({ id }) => id === active?.id) ?? {};
+  return Number.isFinite(deletedAt) ? deletedAt - now : 0;
+}
 
 const UNANSWERED =
   "No answer came, so nobody knows whether it was asked for. Close this, and look at what the page shows before you ask again.";
@@ -25,8 +34,10 @@ export function ActionDialog(props: {
   // What was seen when the button was pressed: what the stream brings meanwhile makes it no other request.
   const [view] = useState(props.view);
   const { row, seen } = view;
-  const spanMs = clampSpan(Math.max(3 * (row.frequencyMs ?? 0), 2 * (row.ttlMs ?? 0), 600_000));
-  const preview = useLoaded(`${row.id} ${action}`, () => page.api.preview(row.id, action, page.now.peek() + spanMs));
+  const policyMs = Math.max(3 * (row.frequencyMs ?? 0), 2 * (row.ttlMs ?? 0));
+  const aheadMs = clampSpan(Math.max(policyMs, LEAST_AHEAD_MS));
+  const preview = useLoaded(`${row.id} ${action}`, () => page.api.preview(row.id, action, page.now.peek() + aheadMs));
+  const spanMs = clampSpan(Math.max(policyMs, 2 * fateMs(preview.value, row, view.at)));
   const [typed, setTyped] = useState("");
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<string>();

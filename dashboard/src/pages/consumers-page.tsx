@@ -119,7 +119,7 @@ function Workloads({ namespace }: { namespace: string }): JSX.Element {
               {secrets.map(({ secret }, index) => (
                 <span key={secret}>
                   {index > 0 ? ", " : ""}
-                  <SecretLink secret={secret} />
+                  <SecretLink secret={secret.includes("/") ? secret : `${namespace}/${secret}`} />
                 </span>
               ))}
             </div>

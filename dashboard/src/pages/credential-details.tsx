@@ -9,7 +9,7 @@ import { CredentialLink, SecretLink } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
-import { Stamp, When } from "../parts/when.tsx";
+import { Age, Stamp, When } from "../parts/when.tsx";
 import { counted, rowWords } from "../parts/words.ts";
 import type { TimeRange } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
@@ -63,7 +63,15 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
         />
         <Legend />
       </Panel>
-      <Panel id="explain" title="What happens next, and why">
+      <Panel
+        id="explain"
+        title="What happens next, and why"
+        aside={
+          <span class="faint">
+            as of <Age since={view.at} /> ago
+          </span>
+        }
+      >
         <dl class="facts wide">
           {view.facts
             .filter(({ isProblem }) => !isProblem)

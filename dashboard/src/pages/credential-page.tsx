@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Action, ActionOffer, CredentialId, Row } from "../../../src/dashboard/wire.ts";
 import { useLoaded, useRow } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
@@ -9,7 +9,7 @@ import { Empty, Notice } from "../parts/notice.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { When } from "../parts/when.tsx";
 import { ACTION_WORDS } from "../parts/words.ts";
-import type { TimeRange } from "../time/time-range.ts";
+import { fittingRange, type TimeRange } from "../time/time-range.ts";
 import { shortLength } from "../time/when.ts";
 import { ActionDialog } from "./action-dialog.tsx";
 import { Details } from "./credential-details.tsx";
@@ -18,7 +18,8 @@ import { Progress, useProgress } from "./progress.tsx";
 /** Everything about one credential, and what can be done to it. */
 const REFRESH_MS = 15_000;
 
-export function CredentialPage({ id, range }: { id: CredentialId; range: TimeRange }): JSX.Element {
+export function CredentialPage(props: { id: CredentialId; range: TimeRange | undefined }): JSX.Element {
+  const { id } = props;
   const page = usePage();
   const row = useRow(id);
   const turn = useTurns(REFRESH_MS);
@@ -33,6 +34,9 @@ export function CredentialPage({ id, range }: { id: CredentialId; range: TimeRan
   const [asking, setAsking] = useState<Action>();
   const isGone = page.isComplete.value && !row;
   const shown = row ?? view?.row;
+  const frequencyMs = shown?.frequencyMs;
+  const fitting = useMemo(() => fittingRange(frequencyMs === undefined ? [] : [frequencyMs]), [frequencyMs]);
+  const range = props.range ?? fitting;
   const [kind = "", ...name] = id.split("/");
   return (
     <div class="page credential">
@@ -44,7 +48,13 @@ export function CredentialPage({ id, range }: { id: CredentialId; range: TimeRan
           </h1>
           {shown ? <Summary row={shown} /> : null}
         </div>
-        {view && !isGone ? <Actions offers={view.actions} isBusy={progress.isUnderWay} onAsk={setAsking} /> : null}
+        {view && !isGone ? (
+          <Actions
+            offers={view.actions.filter((offer) => isMeant(offer, view.row))}
+            isBusy={progress.isUnderWay}
+            onAsk={setAsking}
+          />
+        ) : null}
       </div>
       {isGone ? <Notice tone="trouble">This credential is not there, or not any more.</Notice> : null}
       {failure && !isGone ? <Notice tone="trouble">{failure}</Notice> : null}
@@ -83,6 +93,10 @@ function useTurns(everyMs: number): number {
   useEffect(() => browserClock.after(everyMs, () => setTurn(turn + 1)), [turn, everyMs]);
   return turn;
 }
+
+/** Of freezing and its contrary one is of use at a time. */
+const isMeant = ({ action }: ActionOffer, { isFrozen }: Row): boolean =>
+  action === "freeze" ? !isFrozen : action === "unfreeze" ? isFrozen === true : true;
 
 function Summary({ row }: { row: Row }): JSX.Element {
   return (

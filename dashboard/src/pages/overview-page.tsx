@@ -13,7 +13,7 @@ import { Icon } from "../parts/icon.tsx";
 import { CredentialLink } from "../parts/names.tsx";
 import { Empty, Unseen } from "../parts/notice.tsx";
 import { Age, When } from "../parts/when.tsx";
-import { counted, grouped, leaderWords, TROUBLE_WORDS } from "../parts/words.ts";
+import { counted, grouped, leaderWords, queueWords, TROUBLE_WORDS } from "../parts/words.ts";
 import { formatRoute } from "../route/route.ts";
 import { shortLength } from "../time/when.ts";
 
@@ -125,7 +125,7 @@ function TroubleGroupView(props: { group: TroubleGroup; count: number; lines: re
         {shown.map((line) => (
           <li key={`${line.id} ${line.reason}`}>
             <div class="line-head">
-              <CredentialLink id={line.id} />
+              {line.id === undefined ? <span>The operator itself</span> : <CredentialLink id={line.id} />}
               {line.since === undefined ? null : (
                 <span class="faint">
                   since <Age since={line.since} />
@@ -240,13 +240,9 @@ function OperatorState({ operator }: { operator: OperatorView }): JSX.Element {
         </dd>
         <dt>Queue</dt>
         <dd>
-          {queues
-            ? queues.map(({ controller, waiting, working }) => (
-                <div key={controller}>
-                  {controller}: {waiting} waiting, {working} in work
-                </div>
-              ))
-            : "only the operator itself knows"}
+          {queueWords(queues).map((line) => (
+            <div key={line}>{line}</div>
+          ))}
         </dd>
         <dt>Last drift check</dt>
         <dd>{operator.lastDriftCheckAt === undefined ? "unknown" : <When at={operator.lastDriftCheckAt} />}</dd>

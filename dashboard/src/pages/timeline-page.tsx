@@ -13,7 +13,7 @@ import { StateMark } from "../parts/state-mark.tsx";
 import { VirtualGrid } from "../parts/virtual-grid.tsx";
 import { counted, keyWords, rowWords } from "../parts/words.ts";
 import { credentialPath } from "../route/route.ts";
-import { reveal, type TimeRange } from "../time/time-range.ts";
+import { fittingRange, reveal, type TimeRange } from "../time/time-range.ts";
 import type { TimeScale } from "../time/time-scale.ts";
 import { keyAt, type Lanes, lanesOf } from "../timeline/bars.ts";
 import { useTimeGestures } from "../timeline/gestures.ts";
@@ -30,9 +30,11 @@ const MAX_LANES = 3;
 /** Names have more room where there is more. */
 const labelWidth = (width: number): number => (width > 1200 ? 320 : 250);
 
-export function TimelinePage({ query, range }: { query: ListQuery; range: TimeRange }): JSX.Element {
+export function TimelinePage(props: { query: ListQuery; range: TimeRange | undefined }): JSX.Element {
+  const { query } = props;
   const page = usePage();
   const rows = useRows(query).value;
+  const range = useRange(props.range);
   const isNarrow = useNarrow();
   const [frame, size] = useSize();
   const offset = isNarrow ? 0 : labelWidth(size.width);
@@ -70,7 +72,7 @@ export function TimelinePage({ query, range }: { query: ListQuery; range: TimeRa
         <FilterBar
           query={query}
           shown={rows.length}
-          onChange={(next) => adjust({ page: "timeline", query: next, range })}
+          onChange={(next) => adjust({ page: "timeline", query: next, ...(props.range && { range: props.range }) })}
         />
         <TimeControls range={range} onChange={setRange} />
       </div>
@@ -111,6 +113,17 @@ export function TimelinePage({ query, range }: { query: ListQuery; range: TimeRa
       <KeyCard place={card} now={page.now.peek()} />
     </div>
   );
+}
+
+/** What fits, once all rows are there; from then on it stays as it is, whatever changes. */
+function useRange(chosen: TimeRange | undefined): TimeRange {
+  const page = usePage();
+  const isComplete = page.isComplete.value;
+  const fitting = useMemo(
+    () => fittingRange(isComplete ? [...page.store.rows.values()].flatMap(({ frequencyMs }) => frequencyMs ?? []) : []),
+    [page, isComplete],
+  );
+  return chosen ?? fitting;
 }
 
 const Head = ({ count, scale }: { count: number; scale: TimeScale }): JSX.Element => (

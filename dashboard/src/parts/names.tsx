@@ -4,7 +4,8 @@ import { credentialPath, secretPath } from "../route/route.ts";
 
 /** `shop/orders`, with the namespace quieter than the name. `bdi`: a name that turns its letters around turns only its own. */
 export const RowName = ({ row }: { row: Row }): JSX.Element => (
-  <bdi>
+  <bdi title={row.parent === undefined ? undefined : `a key of ${row.parent}`}>
+    {row.parent === undefined ? null : <span class="faint">↳ </span>}
     {row.namespace === undefined ? null : <span class="faint">{row.namespace}/</span>}
     {row.name}
   </bdi>

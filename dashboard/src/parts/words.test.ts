@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { KeyBar, Row } from "../../../src/dashboard/wire.ts";
-import { counted, grouped, keyWords, nextWords, progressWords, rowWords, stateOf } from "./words.ts";
+import { counted, grouped, keyWords, nextWords, progressWords, queueWords, rowWords, stateOf } from "./words.ts";
 
 const NOW = Date.UTC(2026, 10, 18);
 const key = (name: string, state: KeyBar["state"], more: Partial<KeyBar> = {}): KeyBar => ({
@@ -61,6 +61,13 @@ describe("words of the page", () => {
     ];
     const told = steps.slice(1).map((step, index) => progressWords(steps[index], step));
     assert.deepEqual(told, ["key a-2 is being made", "key a-2 is active", "key a-1 is deleted"]);
+  });
+
+  it("name the queues that have something to do", () => {
+    const queue = (controller: string, waiting: number) => ({ controller, waiting, working: 0 });
+    assert.deepEqual(queueWords([queue("btp", 0), queue("bind", 2)]), ["bind: 2 waiting, 0 in work"]);
+    assert.deepEqual(queueWords([queue("btp", 0)]), ["nothing waits"]);
+    assert.deepEqual(queueWords(undefined), ["only the operator itself knows"]);
   });
 
   it("count", () => {

@@ -112,7 +112,16 @@ export function rowWords(row: Row, now: number): string {
 export function leaderWords({ leader }: OperatorView, now: number): string {
   if (!leader) return "Nobody leads, or the Lease may not be read.";
   const renewed = leader.renewedAt === undefined ? "" : `, renewed ${relative(leader.renewedAt, now)}`;
-  return `${leader.identity}${leader.isThis ? " (this one)" : ""}${renewed}`;
+  const isSaid = leader.identity.startsWith("this ");
+  return `${leader.identity}${leader.isThis && !isSaid ? " (this one)" : ""}${renewed}`;
+}
+
+/** Those that have something to do, line by line. */
+export function queueWords(queues: OperatorView["queues"]): readonly string[] {
+  if (!queues) return ["only the operator itself knows"];
+  const busy = queues.filter(({ waiting, working }) => waiting + working > 0);
+  if (busy.length === 0) return ["nothing waits"];
+  return busy.map(({ controller, waiting, working }) => `${controller}: ${waiting} waiting, ${working} in work`);
 }
 
 /** What has become of a rotation that was asked for here, from one row to the next. */

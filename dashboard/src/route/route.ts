@@ -6,9 +6,9 @@ import { isoInstant } from "../time/when.ts";
 /** Where one is: an address says it whole, so that a link shows somebody else the same. Pure, both ways. */
 export type Route =
   | { readonly page: "overview" }
-  | { readonly page: "timeline"; readonly query: ListQuery; readonly range: TimeRange }
+  | { readonly page: "timeline"; readonly query: ListQuery; readonly range?: TimeRange }
   | { readonly page: "credentials"; readonly query: ListQuery }
-  | { readonly page: "credential"; readonly id: CredentialId; readonly range: TimeRange }
+  | { readonly page: "credential"; readonly id: CredentialId; readonly range?: TimeRange }
   | { readonly page: "consumers"; readonly namespace?: string }
   | { readonly page: "secret"; readonly namespace: string; readonly name: string }
   | { readonly page: "evidence"; readonly maxPeriod?: string }
@@ -22,11 +22,11 @@ export function parseRoute(pathname: string, search: string): Route {
   const [page = "", ...rest] = parts ?? ["?"];
   if (parts?.length === 0) return { page: "overview" };
   if (page === "timeline" && rest.length === 0) {
-    return { page, query: queryOf(parameters), range: rangeOf(parameters) };
+    return { page, query: queryOf(parameters), ...rangeOf(parameters) };
   }
   if (page === "credentials" && rest.length === 0) return { page, query: queryOf(parameters) };
   if (page === "credential" && (rest.length === 2 || rest.length === 3)) {
-    return { page, id: rest.join("/"), range: rangeOf(parameters) };
+    return { page, id: rest.join("/"), ...rangeOf(parameters) };
   }
   const [namespace, name] = rest;
   if (page === "consumers" && namespace !== undefined && name !== undefined && rest.length === 2) {
@@ -70,12 +70,14 @@ function queryOf(parameters: URLSearchParams): ListQuery {
 
 const spanName = (name: string): string => name.replaceAll(" ", "");
 
-function rangeOf(parameters: URLSearchParams): TimeRange {
+/** Left out where nobody has chosen: then it is what fits. */
+function rangeOf(parameters: URLSearchParams): { readonly range?: TimeRange } {
   const wish = parameters.get("span") ?? "";
   const preset = PRESETS.find(({ name }) => spanName(name) === wish);
   const spanMs = preset?.spanMs ?? (/^\d+s$/.test(wish) ? clampSpan(Number.parseInt(wish, 10) * 1000) : undefined);
   const from = Date.parse(parameters.get("from") ?? "");
-  return { spanMs: spanMs ?? DEFAULT_RANGE.spanMs, ...(Number.isFinite(from) ? { from } : {}) };
+  if (spanMs === undefined && !Number.isFinite(from)) return {};
+  return { range: { spanMs: spanMs ?? DEFAULT_RANGE.spanMs, ...(Number.isFinite(from) ? { from } : {}) } };
 }
 
 export function formatRoute(route: Route): string {
@@ -99,7 +101,9 @@ export function formatRoute(route: Route): string {
   }
 }
 
-const encodedPath = (parts: readonly string[]): string => parts.map(encodeURIComponent).join("/");
+/** Dots too: servers take what has one for a file. */
+const encodedPath = (parts: readonly string[]): string =>
+  parts.map((part) => encodeURIComponent(part).replaceAll(".", "%2E")).join("/");
 
 type Words = Readonly<Record<string, string | undefined>>;
 
@@ -111,11 +115,13 @@ const queryWords = ({ search, sort, kind, namespace, state }: ListQuery): Words 
   sort: sort === EMPTY_QUERY.sort ? undefined : sort,
 });
 
-function rangeWords({ spanMs, from }: TimeRange): Words {
+function rangeWords(range: TimeRange | undefined): Words {
+  if (!range) return {};
+  const { spanMs, from } = range;
   const preset = PRESETS.find((one) => one.spanMs === spanMs);
   const span = preset ? spanName(preset.name) : `${Math.round(spanMs / 1000)}s`;
   return {
-    span: spanMs === DEFAULT_RANGE.spanMs ? undefined : span,
+    span,
     from: from === undefined ? undefined : isoInstant(from),
   };
 }
@@ -128,8 +134,7 @@ function withParameters(path: string, words: Words): string {
 }
 
 /** The address of a credential's own page. */
-export const credentialPath = (id: CredentialId): string =>
-  formatRoute({ page: "credential", id, range: DEFAULT_RANGE });
+export const credentialPath = (id: CredentialId): string => formatRoute({ page: "credential", id });
 
 /** The address of what is known of a Secret's consumers, by `namespace/name`; undefined where it is no such name. */
 export function secretPath(secret: string): string | undefined {

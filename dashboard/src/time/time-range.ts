@@ -32,6 +32,18 @@ export const MIN_SPAN_MS = PRESETS[0].spanMs;
 export const MAX_SPAN_MS = 730 * DAY_MS;
 export const DEFAULT_RANGE: TimeRange = { spanMs: 30 * DAY_MS };
 
+/** So many rotations should be in sight. */
+const ROTATIONS = 4;
+
+/** What shows a few rotations of most of those that are looked at. */
+export function fittingRange(frequencies: readonly number[]): TimeRange {
+  const sorted = frequencies.filter(Number.isFinite).toSorted((a, b) => a - b);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  if (middle === undefined) return DEFAULT_RANGE;
+  const preset = PRESETS.find(({ spanMs }) => spanMs >= middle * ROTATIONS);
+  return { spanMs: preset?.spanMs ?? MAX_SPAN_MS };
+}
+
 /** Where the present stands in a range that follows it: more is shown of what comes than of what was. */
 const PRESENT_SHARE = 0.35;
 

@@ -4,6 +4,7 @@ import { fc } from "../../../src/base/properties.fixture.ts";
 import { ticksOf } from "./ticks.ts";
 import {
   clampSpan,
+  fittingRange,
   MAX_SPAN_MS,
   MIN_SPAN_MS,
   PRESETS,
@@ -64,6 +65,14 @@ describe("a range of time", () => {
     assert.equal(zoom(following, 2, { now: NOW }).from, undefined);
     const moved = pan(following, 0.5, NOW);
     assert.deepEqual(stretchOf(moved, NOW), stretchOf(moved, NOW + 60_000));
+  });
+
+  it("shows a few rotations where nobody has chosen", () => {
+    const seconds = [20, 60, 90].map((count) => count * 1000);
+    assert.equal(fittingRange(seconds).spanMs, PRESETS[0].spanMs);
+    assert.equal(fittingRange([7 * 86_400_000]).spanMs, PRESETS[4].spanMs);
+    assert.equal(fittingRange([1e15]).spanMs, MAX_SPAN_MS);
+    assert.equal(fittingRange([]).spanMs, PRESETS[4].spanMs);
   });
 
   it("makes something of a length that is none", () => {

@@ -57,6 +57,11 @@ describe("bars", () => {
   for (const [bar, styles, reason] of [
     [key("a", [-5], { state: "active" }), ["live"], "what is not to be replaced goes on to the end"],
     [key("a", [-1], { state: "pending" }), ["pending"], "what is being made is not published"],
+    [
+      key("a", [-1, 5, 7], { state: "pending" }),
+      ["foreseen", "foreseenKept", "pending"],
+      "what becomes of it once it is made is foreseen",
+    ],
     [key("a", [5, 6, 7], { state: "foreseen" }), ["foreseen", "foreseenKept"], "what is foreseen looks so"],
     [key("a", [-5, -4, -3], { state: "deleted" }), ["gone", "kept"], "what is gone looks so"],
     [key("a", [-5, -4], { state: "retired", heldFor: "web" }), ["live", "held"], "what is held looks so"],
@@ -135,5 +140,7 @@ describe("keys and what is foreseen of them", () => {
   it("without an engine end when the row says so", () => {
     const row = { id: "K/a", kind: "K", name: "a", phase: "Ready", keys: [key("a", [-5])], rotationAt: NOW } as const;
     assert.equal(keysWithoutFuture(row)[0]?.replacedAt, NOW);
+    const told = { ...row, keys: [key("a", [-5, 2])] };
+    assert.equal(keysWithoutFuture(told)[0]?.deletedAt, NOW + 2 * DAY_MS, "not kept for ever");
   });
 });

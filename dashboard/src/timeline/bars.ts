@@ -109,7 +109,11 @@ function partsOf(key: KeyBar): readonly Part[] {
   const from = key.createdAt;
   const replacedAt = replacedOf(key);
   const until = endOf(key);
-  if (key.state === "pending") return [{ style: "pending", from, until: from + 1 }];
+  if (key.state === "pending") {
+    const sign: Part = { style: "pending", from, until: from + 1 };
+    if (!Number.isFinite(replacedAt)) return [sign];
+    return [{ style: "foreseen", from, until: replacedAt }, { style: "foreseenKept", from: replacedAt, until }, sign];
+  }
   const isForeseen = key.state === "foreseen";
   const live: BarStyle = isForeseen ? "foreseen" : key.state === "deleted" ? "gone" : "live";
   const kept: BarStyle = isForeseen ? "foreseenKept" : key.heldFor === undefined ? "kept" : "held";

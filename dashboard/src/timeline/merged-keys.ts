@@ -9,10 +9,10 @@ export function mergedKeys(keys: readonly KeyBar[], future: Future | undefined):
 
 /** Before the engine was asked, or where it cannot be: the active key at least ends when the row says so. */
 export function keysWithoutFuture({ keys, rotationAt }: Row): readonly KeyBar[] {
-  if (rotationAt === undefined) return keys;
-  return keys.map((key) =>
-    key.state === "active" && key.replacedAt === undefined
-      ? { ...key, replacedAt: rotationAt, deletedAt: key.deletedAt ?? rotationAt }
-      : key,
-  );
+  return keys.map((key) => {
+    const replacedAt = key.replacedAt ?? rotationAt;
+    if (key.state !== "active" || replacedAt === undefined) return key;
+    // How long it is kept beside its successor is for the engine to say.
+    return { ...key, replacedAt, deletedAt: key.deletedAt ?? replacedAt };
+  });
 }
