@@ -7,7 +7,6 @@ export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: "../dist/dashboard",
-    emptyOutDir: true,
     target: "esnext",
     cssTarget: "chrome125",
     assetsInlineLimit: 0,
