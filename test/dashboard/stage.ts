@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
 import axe from "axe-core";
@@ -24,14 +26,21 @@ export interface Stage {
 export function useStage(): Stage {
   let browser: Browser | undefined;
   const servers: FakeServer[] = [];
-  const folder = join(root, "dist", "dashboard");
+  let folder = join(root, "dist", "dashboard");
+  let own: string | undefined;
   before(async () => {
-    if (!isDashboardCurrent(folder)) await buildDashboard(folder);
+    if (!isDashboardCurrent(folder)) {
+      // Files are tried at the same time: one that is built for another would change under its feet.
+      own = await mkdtemp(join(tmpdir(), "keyturn-page-"));
+      folder = own;
+      await buildDashboard(folder);
+    }
     browser = await openBrowser();
   });
   after(async () => {
     await browser?.close();
     for (const server of servers) await server.close();
+    if (own !== undefined) await rm(own, { recursive: true });
   });
   const open = async (options: BrowserContextOptions = {}): Promise<WatchedPage> => {
     if (!browser) throw new Error("there is no browser yet");
