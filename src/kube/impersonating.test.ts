@@ -90,3 +90,19 @@ test("every call says on whose behalf it is made, and still as whom", async () =
     assert.equal(requests[0]?.headers["impersonate-user"], user, name);
   }
 });
+
+test("on whose behalf is asked at each call, where that may change", async () => {
+  for (const [name, call] of Object.entries(calls)) {
+    const { kube, requests } = setUp();
+    const callers = ["btp"];
+    const theirs = onBehalfOf(kube, () => callers.join(","));
+    await call(theirs).catch(() => {});
+    callers.push("restart");
+    await call(theirs).catch(() => {});
+    assert.deepEqual(
+      requests.map(({ headers }) => headers["user-agent"]),
+      ["keyturn/1 (btp)", "keyturn/1 (btp,restart)"],
+      name,
+    );
+  }
+});

@@ -30,9 +30,14 @@ export function impersonating(kube: Kube, user: string): Kube {
   return new KubeWith(kube, { as: user });
 }
 
-/** The same API, with the server told on whose behalf each call is made. */
-export function onBehalfOf(kube: Kube, caller: string): Kube {
-  return new KubeWith(kube, { caller });
+/** The same API, with the server told on whose behalf each call is made: asked for at each call, where that may change. */
+export function onBehalfOf(kube: Kube, caller: string | (() => string)): Kube {
+  if (typeof caller === "string") return new KubeWith(kube, { caller });
+  return new KubeWith(kube, {
+    get caller() {
+      return caller();
+    },
+  });
 }
 
 class KubeWith implements Kube {

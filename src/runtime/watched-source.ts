@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
+import { onBehalfOf } from "../kube/impersonating.ts";
 import { createListWatch, type ListWatch } from "../kube/list-watch.ts";
 import { describeType, type KubeObject, type ResourceType } from "../kube/objects.ts";
 import type { Kube, Selection } from "../kube/port.ts";
@@ -92,7 +93,8 @@ export class WatchedSource {
     const { source } = this;
     const kind = describeType(source.type);
     return createListWatch({
-      kube,
+      // Whoever shares it later is named as well.
+      kube: onBehalfOf(kube, () => this.#controllers.join(",")),
       clock,
       random,
       type: source.type,
