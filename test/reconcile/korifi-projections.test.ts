@@ -132,3 +132,20 @@ test("a binding for an application whose name no workload can bear says so, and 
   assert.deepEqual(await world.vcap(app), { b1: { user: "alice" } });
   await world.stop();
 });
+
+test("what somebody else has made of the reference to its binding stays: to change it would need one more right", async () => {
+  const world = await withService();
+  await world.bind("b1", "db");
+  await world.pass();
+  const name = serviceBindingName("b1");
+  const [reference] = (await world.get(serviceBindingType, name))?.metadata.ownerReferences ?? [];
+  assert.ok(reference?.controller);
+  const { controller: _, ...theirs } = { ...reference, blockOwnerDeletion: true };
+  const spec = { service: { name: "another" } };
+  await world.patch(serviceBindingType, name, { metadata: { ownerReferences: [theirs] }, spec });
+  await world.pass();
+  const mended = await world.get(serviceBindingType, name);
+  assert.equal(recordOf(recordOf(mended?.spec).service).name, "b1", "the rest is mended");
+  assert.deepEqual(mended?.metadata.ownerReferences, [theirs]);
+  await world.stop();
+});

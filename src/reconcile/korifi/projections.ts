@@ -76,7 +76,9 @@ export class Projections {
     const directory = freeDirectory(binding, { caches, namespace, appName, present });
     const wanted = directory === undefined ? undefined : serviceBindingObject(binding, { namespace, directory });
     if (!wanted) return [invalid(`all its directories are those of other bindings of ${appName}: ${REMEDY}`)];
-    const body = { ...wanted, metadata: { ...wanted.metadata, ownerReferences: [takenAlongBy(owner)] } };
+    // As whoever made it has put it: to change it would need the right to delete it, where that is enforced.
+    const known = present?.metadata.ownerReferences?.find(({ uid }) => uid === ownerUid);
+    const body = { ...wanted, metadata: { ...wanted.metadata, ownerReferences: [known ?? takenAlongBy(owner)] } };
     const mayTake = ({ metadata }: KubeObject): boolean =>
       metadata.ownerReferences?.some(({ uid }) => uid === ownerUid) === true;
     return attempt(() => objects.put(body, { owner, signal, mayTake }));
