@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { globSync } from "node:fs";
+import { globSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
@@ -7,6 +8,7 @@ import { parseArgs } from "node:util";
 import { buildClusterTools, buildHelm, type ClusterTools } from "../test/cluster/build.ts";
 import { ClusterError } from "../test/cluster/cluster-error.ts";
 import { type ControlPlane, startControlPlane } from "../test/cluster/control-plane.ts";
+import { reportRights } from "./audited-rights.ts";
 import { longTests } from "./long-tests.ts";
 
 /**
@@ -61,6 +63,12 @@ interface Counts {
   skipped: number;
 }
 
+function addTo(total: Counts, counts: Readonly<Counts>): void {
+  total.passed += counts.passed;
+  total.failed += counts.failed;
+  total.skipped += counts.skipped;
+}
+
 const help = `Usage: npm run test:cluster -- [--only SUITE] [--filter PATTERN] [--keep]
 
 Builds Kubernetes (cached outside the checkout), starts it on loopback and runs the suites that need it.
@@ -99,9 +107,16 @@ async function main(args: Arguments): Promise<number> {
   });
   if (tools === undefined || stopRequested.signal.aborted) return 130;
   const planes = new Planes(tools);
+  const audit = mkdtempSync(path.join(tmpdir(), "keyturn-audit-"));
+  // Of the servers that are started here, and of those that suites start.
+  process.env.KEYTURN_TEST_AUDIT = audit;
   let hasFailed = true;
   try {
     const counts = await runSuites(args, planes, stopRequested.signal);
+    if (!stopRequested.signal.aborted) {
+      // Of rights that no story needs it is only told, for now.
+      counts.failed += await reportRights(audit, { isWhole: false });
+    }
     const wasStopped = stopRequested.signal.aborted;
     hasFailed = counts.failed > 0 && !wasStopped;
     if (args.keep) await keep(await planes.of(0), stopRequested.signal);
@@ -110,6 +125,8 @@ async function main(args: Arguments): Promise<number> {
     return hasFailed ? 1 : 0;
   } finally {
     await planes.stop({ keepLogs: hasFailed });
+    if (hasFailed) console.log(`What the servers were asked is in ${audit}`);
+    else rmSync(audit, { recursive: true, force: true });
   }
 }
 
@@ -173,9 +190,7 @@ async function runSuites(args: Arguments, planes: Planes, signal: AbortSignal): 
     for (let suite = waiting.shift(); suite && !signal.aborted; suite = waiting.shift()) {
       const environment = suite.isEmbedded ? planes.environment() : await planes.environmentOf(lane);
       const counts = await runSuite(suite, { environment, patterns: args.filter, signal });
-      total.passed += counts.passed;
-      total.failed += counts.failed;
-      total.skipped += counts.skipped;
+      addTo(total, counts);
     }
   };
   const together = wanted.filter(({ isAlone }) => !isAlone);

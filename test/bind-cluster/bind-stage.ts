@@ -12,6 +12,7 @@ import { embeddedTarget } from "../support/embedded-target.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
 import { type OpenedStage, openStage, type StageWishes } from "../support/opened-stage.ts";
+import type { OperatorAccess } from "../support/operator-access.ts";
 import type { Target } from "../support/target.ts";
 import { BindScene } from "./bind-scene.ts";
 import { KeyGuard, secretIn } from "./key-guard.ts";
@@ -33,8 +34,9 @@ const GONE_MS = 90_000;
 /** Where a provider has its cluster made when it does not say. */
 export const OPERATOR_NAMESPACE = "keyturn-system";
 
+const CONTROLLERS = ["bind9-provider", "bind9-cluster", "bind9-instance", "bind9-keys", "restart"];
 const FLAGS: readonly string[] = [
-  ...["--controllers", "bind9-provider,bind9-cluster,bind9-instance,bind9-keys,restart", "--log-level", "debug"],
+  ...["--controllers", CONTROLLERS.join(), "--log-level", "debug"],
   ...["--min-frequency", "1s", "--min-rotate-after", "1s", "--drift-check", "5s", "--settle-time", "2s"],
   // Tests are a fight, and in a hurry.
   ...["--restart-max-per-hour", "0", "--rollout-patience", "15s"],
@@ -86,10 +88,10 @@ export class BindStage {
   readonly #namespaces: string[] = [];
   readonly #ends: AsyncDisposableStack;
   readonly #canaries: ReadonlySet<string>;
-  readonly #kubeconfig: string;
+  readonly #access: OperatorAccess;
 
   static set(options: BindStageOptions): Promise<BindStage> {
-    return openStage(options, async (opened) => {
+    return openStage({ controllers: CONTROLLERS, ...options }, async (opened) => {
       const { kube, ends } = opened;
       const canaries = new Set<string>();
       const secrets = new Mirror(kube, secretType, (secret) => {
@@ -106,13 +108,13 @@ export class BindStage {
     });
   }
 
-  private constructor({ opened: { kube, kubeconfig, ends }, secrets, kubelet, canaries }: Props) {
+  private constructor({ opened: { kube, access, ends }, secrets, kubelet, canaries }: Props) {
     this.kube = kube;
     this.secrets = secrets;
     this.kubelet = kubelet;
     this.guard = new KeyGuard({ kube, kubelet, secrets });
     ends.defer(() => this.guard.stop());
-    this.#kubeconfig = kubeconfig;
+    this.#access = access;
     this.#canaries = canaries;
     this.#ends = ends;
   }
@@ -120,7 +122,7 @@ export class BindStage {
   /** Starts an operator; the stage ends it, where nobody else does. */
   startOperator(): KeyturnOperator {
     const after = (end: () => Promise<void>): void => this.#ends.defer(end);
-    const operator = startKeyturnOperator({ kubeconfig: this.#kubeconfig, flags: FLAGS, after });
+    const operator = startKeyturnOperator({ ...this.#access, flags: FLAGS, after });
     this.operators.push(operator);
     return operator;
   }

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { auditFlags } from "./audit-log.ts";
 import type { ClusterTools } from "./build.ts";
 import { ClusterError } from "./cluster-error.ts";
 import { ProcessGroup } from "./process-group.ts";
@@ -40,9 +41,14 @@ const startAttempts = 3;
 const readyWithinMs = 60_000;
 const execute = promisify(execFile);
 
-export async function startControlPlane(tools: ClusterTools): Promise<ControlPlane> {
+export interface ControlPlaneOptions {
+  /** As servers before 1.34 are: a watch does not begin with what is there, and a list has to come before it. */
+  readonly withoutWatchList?: true;
+}
+
+export async function startControlPlane(tools: ClusterTools, options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   for (let attempt = 1; ; attempt++) {
-    const cluster = new LoopbackControlPlane(tools, await mkdtemp(path.join(tmpdir(), "keyturn-cluster-")));
+    const cluster = new LoopbackControlPlane(tools, await mkdtemp(path.join(tmpdir(), "keyturn-cluster-")), options);
     try {
       await cluster.start();
       return cluster;
@@ -59,12 +65,14 @@ class LoopbackControlPlane implements ControlPlane {
   readonly directory: string;
   readonly kubeconfig: string;
   readonly #tools: ClusterTools;
+  readonly #options: ControlPlaneOptions;
   readonly #token = randomBytes(16).toString("hex");
   #ports = { client: 0, peer: 0, api: 0 };
   #processes: ProcessGroup | undefined;
 
-  constructor(tools: ClusterTools, directory: string) {
+  constructor(tools: ClusterTools, directory: string, options: ControlPlaneOptions) {
     this.#tools = tools;
+    this.#options = options;
     this.directory = directory;
     this.kubeconfig = path.join(directory, "admin.kubeconfig");
   }
@@ -97,6 +105,10 @@ class LoopbackControlPlane implements ControlPlane {
     await this.#launch("kube-apiserver", this.#tools.apiServer, [
       `--etcd-servers=http://127.0.0.1:${this.#ports.client}`,
       "--authorization-mode=RBAC",
+      // As hardened clusters have it: what is owned asks for a right to its owner.
+      "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
+      ...(await auditFlags(this.directory)),
+      ...(this.#options.withoutWatchList ? ["--feature-gates=WatchList=false"] : []),
       `--token-auth-file=${this.#file("tokens.csv")}`,
       `--service-account-key-file=${this.#file("service-account.pub")}`,
       `--service-account-signing-key-file=${this.#file("service-account.key")}`,

@@ -52,7 +52,7 @@ export async function proveFailover(options: FailoverOptions): Promise<FailoverR
     for (const [index, spell] of spells.entries()) {
       await former?.leave(world.problems);
       const { leaseSeconds } = spell;
-      const pair = await Pair.start({ stage, leaseSeconds, main, name: `failover-${process.pid}-${index}` });
+      const pair = await Pair.start({ stage, leaseSeconds, main });
       ends.defer(() => pair.close());
       if (index === 0) await world.begin();
       const random = seededRandom(seed + index);

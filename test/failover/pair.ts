@@ -1,6 +1,7 @@
 import type { Stage } from "../rotation/stage.ts";
 import { eventually } from "../support/eventually.ts";
 import type { KeyturnOperator } from "../support/keyturn-operator.ts";
+import { LEASE } from "../support/operator-access.ts";
 import { Replica } from "./replica.ts";
 
 const FLAGS = [
@@ -28,13 +29,13 @@ export class Pair {
     readonly stage: Stage;
     readonly leaseSeconds: number;
     readonly main: string | undefined;
-    readonly name: string;
   }): Promise<Pair> {
-    const { stage, leaseSeconds, main, name } = options;
+    const { stage, leaseSeconds, main } = options;
+    const { access } = stage;
     const replica = (): Promise<Replica> =>
       Replica.start({
-        kubeconfig: stage.server.kubeconfig,
-        lease: { namespace: "default", name },
+        kubeconfig: access.kubeconfig,
+        lease: { namespace: access.namespace ?? "default", name: LEASE },
         flags: ["--lease-duration", `${leaseSeconds}s`, ...FLAGS],
         main,
         onStart: (operator) => void stage.operators.push(operator),

@@ -3,7 +3,7 @@ import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-o
 import { type AnsweredWrite, isLeaseWrite, isRotationWrite } from "./rotation-write.ts";
 
 export interface ReplicaOptions {
-  /** Of the server itself. */
+  /** Of the server itself, as the operator. */
   readonly kubeconfig: string;
   readonly lease: { readonly namespace: string; readonly name: string };
   readonly flags: readonly string[];

@@ -19,7 +19,7 @@ const target = await pickTarget();
 const INSTANCE = "dns-primary-0";
 const SECRET = `${INSTANCE}-rndc-key`;
 const FORCE = "rndckey.keyturn.dev/force-rotation";
-const CONTROLLERS = "bind9-provider,bind9-cluster,bind9-instance,bind9-keys,restart";
+const CONTROLLERS = ["bind9-provider", "bind9-cluster", "bind9-instance", "bind9-keys", "restart"];
 
 const SECRET_TEXT = randomBytes(32).toString("base64");
 
@@ -37,7 +37,7 @@ describe(`a name server of Bindy's on the ${target.name} server`, { concurrency:
   let operator: KeyturnOperator;
 
   before(async () => {
-    stage = await openStage({ target }, async (opened) => opened);
+    stage = await openStage({ target, controllers: CONTROLLERS }, async (opened) => opened);
     kube = stage.kube;
     await kube.create<KubeObject>(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
     const system = { apiVersion: "v1", kind: "Namespace", metadata: { name: "keyturn-system" } };
@@ -63,7 +63,7 @@ describe(`a name server of Bindy's on the ${target.name} server`, { concurrency:
 
   const get = (type: ResourceType, name: string): Promise<KubeObject> => kube.get(type, { namespace, name });
   const keyturn = (...words: readonly string[]) =>
-    sayKeyturn(["import", "bindy", "--all", "-n", namespace, ...words, "--kubeconfig", stage.kubeconfig]);
+    sayKeyturn(["import", "bindy", "--all", "-n", namespace, ...words, "--kubeconfig", stage.server.kubeconfig]);
 
   test("there is one, with a key", async () => {
     ({ secret, deployment } = await putBindyServer(kube, { namespace, cluster: "dns", secretText: SECRET_TEXT }));
@@ -102,8 +102,8 @@ describe(`a name server of Bindy's on the ${target.name} server`, { concurrency:
 
   test("the operator takes the key over: the same one, and no pod is replaced", async () => {
     const end = (done: () => Promise<void>): void => void stage.ends.defer(done);
-    const flags = ["--controllers", CONTROLLERS, "--restart-quiet-period", "1s", "--log-level", "debug"];
-    operator = startKeyturnOperator({ kubeconfig: stage.kubeconfig, flags, after: end });
+    const flags = ["--controllers", CONTROLLERS.join(), "--restart-quiet-period", "1s", "--log-level", "debug"];
+    operator = startKeyturnOperator({ ...stage.access, flags, after: end });
     await operator.ready();
     await operator.until("the key to be taken over", async () => {
       const { status } = await get(rndcKey, SECRET);

@@ -11,6 +11,7 @@ import { brisk, Stage } from "../rotation/stage.ts";
 import { StoryBinding } from "../rotation/story-binding.ts";
 import { StoryConsumer } from "../rotation/story-consumer.ts";
 import { eventually } from "../support/eventually.ts";
+import { operatorAccess } from "../support/operator-access.ts";
 import { pickTarget } from "../support/pick-target.ts";
 import { sayKeyturn } from "../support/say-keyturn.ts";
 import {
@@ -53,10 +54,15 @@ describe(`keys of other operators on the ${target.name} server`, { concurrency: 
   const doings = (): readonly string[] => Object.values<StandIn>({ ...stage.standIns }).flatMap(doingsAt);
   const sceneOf = (name: string): Scene => scenes.get(name) ?? assert.fail(`there is no scene ${name}`);
 
+  const startOperatorOf = async (...controllers: readonly string[]): Promise<void> => {
+    const access = await operatorAccess({ ...stage.server, name: target.name }, { controllers });
+    await stage.startOperator([...brisk(), "--controllers", controllers.join()], access).ready();
+  };
+
   before(async () => {
     stage = await Stage.set({ target, name: "import" });
     await installSapBindings(stage.kube);
-    await stage.startOperator([...brisk(), "--controllers", "restart"]).ready();
+    await startOperatorOf("restart");
   });
   after(async () => {
     const name = `${sapBindings.plural}.${sapBindings.group}`;
@@ -244,7 +250,7 @@ describe(`keys of other operators on the ${target.name} server`, { concurrency: 
   });
 
   test("the operator takes the keys over: same key, same Secret, no restart", async () => {
-    await stage.startOperator([...brisk(), "--controllers", "btp,cloudfoundry"]).ready();
+    await startOperatorOf("btp", "cloudfoundry");
     for (const [name] of SOURCES) {
       const { binding, keyId, secret, retiredId = "", consumer, template } = sceneOf(name);
       const view = await binding.calm("the key to be taken over");

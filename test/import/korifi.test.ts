@@ -10,6 +10,7 @@ import { nameIn } from "../korifi/secret-texts.ts";
 import { filesOf, versioned } from "../korifi/story.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
 import { type OpenedStage, openStage } from "../support/opened-stage.ts";
+import { operatorAccess } from "../support/operator-access.ts";
 import { pickTarget } from "../support/pick-target.ts";
 import { sayKeyturn } from "../support/say-keyturn.ts";
 
@@ -19,7 +20,9 @@ const FINALIZERS = {
   instance: "cfServiceInstance.korifi.cloudfoundry.org",
   binding: "cfServiceBinding.korifi.cloudfoundry.org",
 };
-const FLAGS = ["--controllers", "cf-instances,cf-bindings,cf-apps,restart", "--restart-quiet-period", "1s"];
+/** Each in an operator of its own, with its own rights alone: those that run together may do what any of them may. */
+const CONTROLLERS = ["cf-instances", "cf-bindings", "cf-apps", "restart"];
+const FLAGS = ["--restart-quiet-period", "1s", "--korifi", "on"];
 
 /** Services that Korifi looks after: their Secrets and their applications never notice. */
 describe(`services of Korifi's on the ${target.name} server`, { concurrency: 1, timeout: 240_000 }, () => {
@@ -27,7 +30,7 @@ describe(`services of Korifi's on the ${target.name} server`, { concurrency: 1, 
   let world: KorifiWorld;
   let scene: KorifiScene;
   let korifi: LegacyKorifi;
-  let operator: KeyturnOperator | undefined;
+  const operators: KeyturnOperator[] = [];
   let past: ReadonlyMap<string, string>;
 
   before(async () => {
@@ -36,13 +39,13 @@ describe(`services of Korifi's on the ${target.name} server`, { concurrency: 1, 
     scene = await world.scene("import-cf");
   });
   after(async () => {
-    await operator?.stop("SIGTERM");
+    for (const operator of operators) await operator.stop("SIGTERM");
     await world.close();
     await stage.ends.disposeAsync();
   });
 
   const keyturn = (...words: readonly string[]) =>
-    sayKeyturn(["import", "korifi", "--all", "-n", scene.namespace, ...words, "--kubeconfig", stage.kubeconfig]);
+    sayKeyturn(["import", "korifi", "--all", "-n", scene.namespace, ...words, "--kubeconfig", stage.server.kubeconfig]);
 
   /** All Secrets with data and UID, and all pod templates. */
   const picture = async (): Promise<ReadonlyMap<string, string>> => {
@@ -79,10 +82,13 @@ describe(`services of Korifi's on the ${target.name} server`, { concurrency: 1, 
     assert.deepEqual(await picture(), past);
   });
 
-  test("the operator takes them over: no Secret that was there and no pod template changes", async () => {
+  test("the operators take them over: no Secret that was there and no pod template changes", async () => {
     const end = (done: () => Promise<void>): void => void stage.ends.defer(done);
-    operator = startKeyturnOperator({ kubeconfig: stage.kubeconfig, flags: [...FLAGS, "--korifi", "on"], after: end });
-    await operator.ready();
+    for (const name of CONTROLLERS) {
+      const access = await operatorAccess({ ...stage.server, name: target.name }, { controllers: [name] });
+      operators.push(startKeyturnOperator({ ...access, flags: ["--controllers", name, ...FLAGS], after: end }));
+    }
+    for (const operator of operators) await operator.ready();
     for (const { instance } of korifi.services) {
       await scene.until(`${instance} to be taken over`, () => {
         return nameIn(scene.seen(instanceType, instance), "credentials") === `${instance}-migrated`;

@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { parse, parseAllDocuments, stringify } from "yaml";
+import { parseAllDocuments } from "yaml";
 import { families } from "../families/families.ts";
 import { brisk, ignoreMissing, Stage } from "../rotation/stage.ts";
 import { StoryBinding } from "../rotation/story-binding.ts";
+import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
+import { accountKubeconfig } from "../support/operator-access.ts";
 import { pickTarget } from "../support/pick-target.ts";
 import { runKeyturn } from "../support/run-keyturn.ts";
 import type { RunningTarget } from "../support/target.ts";
@@ -79,7 +81,8 @@ describe(`what keyturn manifests prints, on the ${target.name} server`, { concur
     test("grants what a rotation needs, from the first key to the last", { timeout: 180_000 }, async () => {
       const stage = await Stage.set({ target, name: "install", kubeconfigFor: asServiceAccount });
       try {
-        const operator = stage.startOperator([...brisk(), "--leader-elect", "--lease-namespace", NAMESPACE]);
+        const access = { ...stage.access, namespace: NAMESPACE };
+        const operator = stage.startOperator([...brisk(), "--leader-elect"], access);
         await operator.ready();
         for (const family of families) {
           const binding = new StoryBinding(stage, { family, name: `install-${family.controller}` });
@@ -132,13 +135,11 @@ describe(`what keyturn manifests prints, on the ${target.name} server`, { concur
 
   /** A kubeconfig that speaks as the pods would. */
   async function asServiceAccount(): Promise<string> {
-    const token = await run("create", "token", "keyturn", "--namespace", NAMESPACE);
-    const config = parse(await readFile(server.kubeconfig, "utf8")) as {
-      readonly users: readonly { readonly name: string }[];
-    };
-    const users = config.users.map(({ name }) => ({ name, user: { token: token.trim() } }));
-    const path = join(folder, "account.kubeconfig");
-    await writeFile(path, stringify({ ...config, users }), { mode: 0o600 });
-    return path;
+    const kube = await connect(server.kubeconfig);
+    try {
+      return await accountKubeconfig(server.kubeconfig, kube, { namespace: NAMESPACE, name: "keyturn" });
+    } finally {
+      await kube.close();
+    }
   }
 });

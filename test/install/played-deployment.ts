@@ -13,13 +13,13 @@ const TICK_MS = 100;
 export class PlayedDeployment {
   readonly #kube: Kube;
   readonly #ref: ObjectRef;
-  readonly #start: () => KeyturnOperator;
+  readonly #start: () => Promise<KeyturnOperator>;
   #operator: KeyturnOperator | undefined;
   #ending: Promise<unknown> = Promise.resolve();
   #ticks: NodeJS.Timeout | undefined;
   #isLooking = false;
 
-  constructor(kube: Kube, ref: ObjectRef, start: () => KeyturnOperator) {
+  constructor(kube: Kube, ref: ObjectRef, start: () => Promise<KeyturnOperator>) {
     this.#kube = kube;
     this.#ref = ref;
     this.#start = start;
@@ -47,7 +47,7 @@ export class PlayedDeployment {
       if (wanted === 0) this.#end();
       else if (!this.#operator || this.#operator.hasEnded) {
         await this.#ending;
-        this.#operator = this.#start();
+        this.#operator = await this.#start();
       }
     } finally {
       this.#isLooking = false;

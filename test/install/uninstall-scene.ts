@@ -32,7 +32,7 @@ import {
   familyMembers,
   instanceId,
   type Member,
-  permissions,
+  permissionsFor,
   rotatingResources,
   SOAK,
   serviceBindingsOf,
@@ -41,6 +41,7 @@ import {
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
 import { startKeyturnOperator } from "../support/keyturn-operator.ts";
+import { accountKubeconfig } from "../support/operator-access.ts";
 import { sayKeyturn } from "../support/say-keyturn.ts";
 import type { Target } from "../support/target.ts";
 import { PlayedDeployment } from "./played-deployment.ts";
@@ -116,8 +117,12 @@ export class UninstallScene {
       const kubelet = await opened(TestKubelet.start({ kube, keeper, program, secrets }), (part) => part.stop());
       await eventually("Certificates to be served", () => kube.list(certificates).catch(() => undefined));
       await opened(new CertificatePlayer(kube), (part) => part.stop());
-      const start = () =>
-        startKeyturnOperator({ kubeconfig, flags: FLAGS, after: (end: () => Promise<void>) => ends.defer(end) });
+      const start = async () => {
+        // Another one each time: an account that was taken away and made again is not the same.
+        const own = target.name === "real" ? await accountKubeconfig(kubeconfig, kube, OPERATOR) : kubeconfig;
+        const after = (end: () => Promise<void>): void => ends.defer(end);
+        return startKeyturnOperator({ kubeconfig: own, flags: FLAGS, after });
+      };
       const deployment = await opened(new PlayedDeployment(kube, OPERATOR, start), (part) => part.stop());
       return new UninstallScene({ kube, kubeconfig, standIns, kubelet, deployment, ends });
     } catch (error) {
@@ -166,7 +171,7 @@ export class UninstallScene {
       await this.kube.create<KubeObject>(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
     }
     await this.#connectSystems();
-    for (const { type, object } of permissions) await this.kube.create<KubeObject>(type, object);
+    for (const { type, object } of permissionsFor(OPERATOR)) await this.kube.create<KubeObject>(type, object);
     const draw = { random: seededRandom(9), range: [7200, 7200] as const };
     const families = [btp, cloudFoundry, rotatingKeys].flatMap((family) => familyMembers(family, 1, draw));
     const services = servicesOf(1, families);

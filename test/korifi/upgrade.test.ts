@@ -7,6 +7,7 @@ import { customResourceDefinitions, secrets, statefulSets } from "../conformance
 import { installDefinitions } from "../operator/bindings.ts";
 import { connect } from "../support/connect.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
+import { type OperatorAccess, operatorAccess } from "../support/operator-access.ts";
 import { pickTarget } from "../support/pick-target.ts";
 import type { RunningTarget } from "../support/target.ts";
 import { setCredentials } from "./command-stories.ts";
@@ -25,13 +26,15 @@ const skip = target.name !== "real" && "starts one more operator: npm run test:c
 const RESTART_MS = 8_000;
 const OUR_LABEL = "app.kubernetes.io/part-of";
 
-const FLAGS = ["--controllers", "cf-instances,cf-bindings,cf-apps,restart", "--restart-quiet-period", "5s"];
+const CONTROLLERS = ["cf-instances", "cf-bindings", "cf-apps", "restart"];
+const FLAGS = ["--controllers", CONTROLLERS.join(), "--restart-quiet-period", "5s"];
 
 /** A Korifi that was there before: left alone first, then taken over, and nothing restarts until credentials change. */
 describe(`a Korifi that was there before, on the ${target.name} server`, { timeout: 300_000 }, () => {
   const ends = new AsyncDisposableStack();
   const operators: KeyturnOperator[] = [];
   let server: RunningTarget;
+  let access: OperatorAccess;
   let kube: Kube;
   let world: KorifiWorld;
   let scene: KorifiScene;
@@ -43,7 +46,7 @@ describe(`a Korifi that was there before, on the ${target.name} server`, { timeo
     if (last && !last.hasEnded) await last.stop("SIGTERM");
     const after = (end: () => Promise<void>): void => ends.defer(end);
     const words = [...FLAGS, "--log-level", "debug", ...flags];
-    const operator = startKeyturnOperator({ kubeconfig: server.kubeconfig, flags: words, after });
+    const operator = startKeyturnOperator({ ...access, flags: words, after });
     operators.push(operator);
     await operator.ready();
     return operator;
@@ -55,6 +58,7 @@ describe(`a Korifi that was there before, on the ${target.name} server`, { timeo
     kube = await connect(server.kubeconfig);
     ends.defer(() => kube.close());
     await installDefinitions(kube);
+    access = await operatorAccess({ ...server, name: target.name }, { controllers: CONTROLLERS });
     if (target.name === "real") ends.defer(() => installDefinitions(kube));
     for (const type of [instanceType, bindingType]) await label(kube, type, null);
     world = await KorifiWorld.open(kube);

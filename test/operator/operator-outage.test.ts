@@ -12,10 +12,11 @@ test("the operator outlives an outage of a real API server", { skip, timeout: 12
   let hasPassed = false;
   try {
     const mortal = {
+      name: "real",
       kubeconfig: cluster.kubeconfig,
       stop: () => cluster.stopApiServer(),
       start: () => cluster.startApiServer(),
-    };
+    } as const;
     await surviveOutage(mortal, (end) => void ends.push(end));
     hasPassed = true;
   } finally {

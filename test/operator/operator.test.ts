@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import type { Kube } from "../../src/kube/port.ts";
 import { connect } from "../support/connect.ts";
+import { declareRefusal } from "../support/declare-refusal.ts";
 import { Gateway, type Treatment } from "../support/gateway.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
 import { startKeyturnUp } from "../support/keyturn-up.ts";
+import { type OperatorAccess, operatorAccess, SYSTEM } from "../support/operator-access.ts";
 import { pickTarget } from "../support/pick-target.ts";
 import type { RunningTarget } from "../support/target.ts";
 import {
@@ -35,21 +37,34 @@ function refusal(code: number, reason: string): Treatment {
 describe(`the operator on the ${target.name} server`, { concurrency: 1, timeout: 180_000 }, () => {
   let server: RunningTarget;
   let kube: Kube;
+  let access: OperatorAccess;
   before(async () => {
     server = await target.start();
     kube = await connect(server.kubeconfig);
+    access = await accessIn(SYSTEM);
   });
   after(async () => {
     await kube.close();
     await server.stop();
   });
 
-  const start = (context: TestContext, flags: readonly string[] = [], kubeconfig = server.kubeconfig) =>
-    startKeyturnOperator({ kubeconfig, flags: ["--controllers", "btp", ...flags], after: (end) => context.after(end) });
-  const openGateway = async (context: TestContext): Promise<Gateway> => {
-    const gateway = await Gateway.start(server.kubeconfig);
+  const start = (context: TestContext, flags: readonly string[] = [], own = access) =>
+    startKeyturnOperator({ ...own, flags: ["--controllers", "btp", ...flags], after: (end) => context.after(end) });
+  /** With a Lease of its own. */
+  const accessIn = (namespace: string): Promise<OperatorAccess> =>
+    operatorAccess({ ...server, name: target.name }, { controllers: ["btp"], namespace });
+  const openGateway = async (context: TestContext, own = access): Promise<OperatorAccess & { gateway: Gateway }> => {
+    const gateway = await Gateway.start(own.kubeconfig);
     context.after(() => gateway.close());
-    return gateway;
+    return { ...own, kubeconfig: gateway.kubeconfig, gateway };
+  };
+
+  /** Two on one Lease. */
+  const pairIn = async (context: TestContext, namespace: string): Promise<readonly KeyturnOperator[]> => {
+    const own = await accessIn(namespace);
+    // On the embedded server they have a namespace in common anyhow.
+    const flags = own.namespace === undefined ? ["--leader-elect", "--lease-name", namespace] : ["--leader-elect"];
+    return [start(context, flags, own), start(context, flags, own)];
   };
 
   test("CRDs that are installed later, removed and installed again are picked up each time", async (context) => {
@@ -75,8 +90,7 @@ describe(`the operator on the ${target.name} server`, { concurrency: 1, timeout:
 
   test("of two on one Lease exactly one leads, and hands over when it is told to leave", async (context) => {
     await installDefinitions(kube);
-    const flags = ["--leader-elect", "--lease-namespace", "default", "--lease-name", `handover-${process.pid}`];
-    const operators = [start(context, flags), start(context, flags)];
+    const operators = await pairIn(context, `handover-${process.pid}`);
     const { leader, standby } = await onlyLeader(operators);
     await createBinding(kube, "led");
     await workedOn(kube, "led");
@@ -98,8 +112,7 @@ describe(`the operator on the ${target.name} server`, { concurrency: 1, timeout:
   test("of two on one Lease the other takes over when the leader is killed, once its term is over", {
     skip: target.name === "embedded" && "takes the 15 s of a lease: npm run test:cluster",
   }, async (context) => {
-    const flags = ["--leader-elect", "--lease-namespace", "default", "--lease-name", `killed-${process.pid}`];
-    const { leader, standby } = await onlyLeader([start(context, flags), start(context, flags)]);
+    const { leader, standby } = await onlyLeader(await pairIn(context, `killed-${process.pid}`));
     const killedAt = performance.now();
     await leader.stop("SIGKILL");
     await standby.until("to lead", async () => (await standby.metric("keyturn_leader")) === 1);
@@ -121,21 +134,22 @@ describe(`the operator on the ${target.name} server`, { concurrency: 1, timeout:
       rmSync(dataDirectory, { recursive: true, force: true });
     });
     const mortal = {
+      name: "embedded",
       kubeconfig: up.ready.kubeconfig,
       stop: async () => void (await up.stop("SIGKILL")),
       start: async () => {
         up = await startKeyturnUp({ dataDirectory, flags });
       },
-    };
+    } as const;
     await surviveOutage(mortal, (end) => context.after(end));
   });
 
   test("credentials that are refused, and a page in the server's place: said once, asked for seldom, and overcome", async (context) => {
     await installDefinitions(kube);
-    const gateway = await openGateway(context);
+    const { gateway, ...own } = await openGateway(context);
     // A cluster may keep its version to itself; that is no reason not to start.
     gateway.treat((path) => (path === "/version" ? refusal(403, "Forbidden") : "pass"));
-    const operator = start(context, [], gateway.kubeconfig);
+    const operator = start(context, [], own);
     await operator.logs("watching", { count: 4 });
     const page: Treatment = { status: 200, contentType: "text/html", body: "<html>log in</html>" };
     const cases: readonly (readonly [string, Treatment])[] = [
@@ -160,15 +174,15 @@ describe(`the operator on the ${target.name} server`, { concurrency: 1, timeout:
   });
 
   test("an operator that is told to stop while it still starts leaves at once, and so does one under fire", async (context) => {
-    const gateway = await openGateway(context);
+    const { gateway, ...own } = await openGateway(context);
     gateway.treat(() => "hang");
-    const starting = start(context, [], gateway.kubeconfig);
+    const starting = start(context, [], own);
     await starting.until("to ask for the server's version", async () => gateway.requests.length > 0);
     const left = await starting.stop("SIGTERM");
     assert.equal(left.code, 0, starting.text);
     assert.ok(left.tookMs < 1_000, `leaving took ${left.tookMs} ms`);
     gateway.treat((path) => (path === "/version" ? "pass" : "hang"));
-    const stuck = start(context, ["--leader-elect"], gateway.kubeconfig);
+    const stuck = start(context, ["--leader-elect"], own);
     await stuck.until("to ask for its Lease", async () => gateway.requests.some((line) => line.includes("leases")));
     const ended = await stuck.stop("SIGTERM");
     assert.equal(ended.code, 0, stuck.text);
@@ -176,7 +190,8 @@ describe(`the operator on the ${target.name} server`, { concurrency: 1, timeout:
   });
 
   test("a Lease in a namespace that is not there is said, and fails readiness", async (context) => {
-    const lost = start(context, ["--leader-elect", "--lease-namespace", "nowhere"]);
+    declareRefusal({ namespace: "nowhere", reason: "rights cannot be granted in a namespace that is not there" });
+    const lost = start(context, ["--leader-elect"], { ...access, namespace: "nowhere" });
     await lost.logs("cannot reach the Lease");
     await lost.until("not to be ready", async () => lost.lines("watching").length > 0 && !(await lost.isReady()));
     assert.equal(await lost.metric("keyturn_leader"), 0);
@@ -186,9 +201,8 @@ describe(`the operator on the ${target.name} server`, { concurrency: 1, timeout:
   test("a leader that is cut off from its Lease ends before anybody else may lead", {
     skip: target.name === "embedded" && "takes the 10 s of a term: npm run test:cluster",
   }, async (context) => {
-    const gateway = await openGateway(context);
-    const flags = ["--leader-elect", "--lease-name", `cut-off-${process.pid}`];
-    const leader = start(context, flags, gateway.kubeconfig);
+    const { gateway, ...own } = await openGateway(context, await accessIn(`cut-off-${process.pid}`));
+    const leader = start(context, ["--leader-elect"], own);
     await leader.until("to lead", async () => (await leader.metric("keyturn_leader")) === 1);
     const cutOffAt = performance.now();
     gateway.treat(() => "hang");

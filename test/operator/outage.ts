@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { connect } from "../support/connect.ts";
 import { startKeyturnOperator } from "../support/keyturn-operator.ts";
+import { operatorAccess } from "../support/operator-access.ts";
+import type { ServerName } from "../support/target.ts";
 import { changesOf, createBinding, deleteBinding, installDefinitions, knowsBindings, workedOn } from "./bindings.ts";
 
 /** A server that can be taken away and brought back where it was. */
 export interface MortalServer {
+  readonly name: ServerName;
   readonly kubeconfig: string;
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -16,7 +19,8 @@ export async function surviveOutage(server: MortalServer, after: (end: () => Pro
   after(() => kube.close());
   await installDefinitions(kube);
   await createBinding(kube, "before");
-  const operator = startKeyturnOperator({ kubeconfig: server.kubeconfig, flags: ["--controllers", "btp"], after });
+  const access = await operatorAccess(server, { controllers: ["btp"] });
+  const operator = startKeyturnOperator({ ...access, flags: ["--controllers", "btp"], after });
   await operator.logs("reconcile failed", { key: "before" });
   await workedOn(kube, "before");
   await operator.ready();

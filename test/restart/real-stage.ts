@@ -6,6 +6,7 @@ import { DEFAULT_RESTART_SETTINGS, type RestartSettings } from "../../src/reconc
 import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
+import { type OperatorAccess, operatorAccess, SYSTEM } from "../support/operator-access.ts";
 import { inNamespace } from "./in-namespace.ts";
 import { lateKube } from "./late-kube.ts";
 import { installPodStatuses } from "./pod-status-objects.ts";
@@ -29,25 +30,39 @@ export interface RealStageOptions {
  */
 export class RealStage implements RestartStage {
   static #stages = 0;
+  /** The same for all of them. */
+  static #access: Promise<OperatorAccess> | undefined;
   readonly kube: Kube;
+  /** As the operator. */
+  readonly #own: Kube;
   readonly namespace: string;
   readonly #settings: RestartSettings;
   readonly #isWide: boolean;
   readonly #operators: TestOperator[] = [];
 
-  private constructor(kube: Kube, namespace: string, settings: RestartSettings, isWide: boolean) {
-    this.kube = kube;
-    this.namespace = namespace;
-    this.#settings = settings;
-    this.#isWide = isWide;
+  private constructor(parts: {
+    readonly kube: Kube;
+    readonly own: Kube;
+    readonly namespace: string;
+    readonly settings: RestartSettings;
+    readonly isWide: boolean;
+  }) {
+    this.kube = parts.kube;
+    this.#own = parts.own;
+    this.namespace = parts.namespace;
+    this.#settings = parts.settings;
+    this.#isWide = parts.isWide;
   }
 
   static async set(kubeconfig: string, { settings, isWide = false }: RealStageOptions = {}): Promise<RealStage> {
     const kube = await connect(kubeconfig);
+    RealStage.#access ??= operatorAccess({ name: "real", kubeconfig }, { controllers: ["restart"] });
+    const own = await connect((await RealStage.#access).kubeconfig, "keyturn/test");
     const name = `restart-${process.pid}-${RealStage.#stages++}`;
     const { defaults } = DEFAULT_RESTART_SETTINGS;
     const quick = { ...defaults, pace: { ...defaults.pace, quietMs: QUIET_MS } };
-    const stage = new RealStage(kube, name, { ...DEFAULT_RESTART_SETTINGS, defaults: quick, ...settings }, isWide);
+    const all = { ...DEFAULT_RESTART_SETTINGS, defaults: quick, ...settings };
+    const stage = new RealStage({ kube, own, namespace: name, settings: all, isWide });
     await kube.create(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
     await installPodStatuses(kube);
     await stage.startOperator();
@@ -59,9 +74,10 @@ export class RealStage implements RestartStage {
   }
 
   async addOperator(lateMs?: readonly number[]): Promise<void> {
-    const own = this.#isWide ? this.kube : inNamespace(this.kube, this.namespace);
+    const own = this.#isWide ? this.#own : inNamespace(this.#own, this.namespace);
     const kube = lateMs ? lateKube(own, systemClock, lateMs) : own;
-    const operator = new TestOperator({ kube, clock: systemClock, random: systemRandom, settings: this.#settings });
+    const common = { kube, clock: systemClock, random: systemRandom, settings: this.#settings };
+    const operator = new TestOperator({ ...common, namespace: SYSTEM });
     this.#operators.push(operator);
     await operator.synced();
   }
@@ -90,6 +106,7 @@ export class RealStage implements RestartStage {
   async strike(): Promise<void> {
     await this.stopOperator();
     await this.kube.delete(namespaceType, { name: this.namespace });
+    await this.#own.close();
     await this.kube.close();
   }
 }

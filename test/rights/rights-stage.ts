@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parse, parseAllDocuments, stringify } from "yaml";
+import { parseAllDocuments } from "yaml";
 import { rotatingResource } from "../../src/api/keyturn/rotating-resource.ts";
 import { rotationClass } from "../../src/api/keyturn/rotation-class.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -17,7 +17,7 @@ import { certificates, ForeignControllers, installForeignKinds } from "../reconc
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
-import { scratchFolder } from "../support/scratch-folder.ts";
+import { accountKubeconfig } from "../support/operator-access.ts";
 import type { Target } from "../support/target.ts";
 
 const PAGE = join(import.meta.dirname, "..", "..", "docs", "rotating-resources.md");
@@ -94,7 +94,9 @@ export class RightsStage {
       const page = await pageManifests();
       const stage = new RightsStage({ kube, kubeconfig: server.kubeconfig, page, ends, controllers });
       await stage.#admitOperator();
-      const kubeconfig = target.name === "real" ? await stage.#ownKubeconfig(server.kubeconfig) : server.kubeconfig;
+      const account = { namespace: stage.operatorNamespace, name: "keyturn" };
+      const isReal = target.name === "real";
+      const kubeconfig = isReal ? await accountKubeconfig(server.kubeconfig, kube, account) : server.kubeconfig;
       await stage.#startOperator(kubeconfig, options.flags ?? []);
       stage.#playOthers();
       return stage;
@@ -169,23 +171,6 @@ export class RightsStage {
       }
     });
     await this.apply(...rights.map((object) => JSON.parse(JSON.stringify(object)) as KubeObject));
-  }
-
-  /** A kubeconfig that speaks as the operator's pods would. */
-  async #ownKubeconfig(admin: string): Promise<string> {
-    const request = {
-      apiVersion: "authentication.k8s.io/v1",
-      kind: "TokenRequest",
-      metadata: { name: "keyturn", namespace: this.operatorNamespace },
-      spec: {},
-    };
-    const answer = await this.kube.create<KubeObject>(serviceAccounts, request, { subresource: "token" });
-    const { token } = answer.status as { readonly token: string };
-    const config = parse(await readFile(admin, "utf8")) as { readonly users: readonly { readonly name: string }[] };
-    const users = config.users.map(({ name }) => ({ name, user: { token } }));
-    const file = join(scratchFolder(), "kubeconfig");
-    await writeFile(file, stringify({ ...config, users }), { mode: 0o600 });
-    return file;
   }
 
   async #startOperator(kubeconfig: string, more: readonly string[]): Promise<void> {

@@ -98,7 +98,8 @@ describe(`RotatingResources on the ${target.name} server`, { concurrency: 8, tim
     test("an account that may read one Secret alone gives no other away", async () => {
       const team = await stage.admit("rights-one");
       const readOne = { ...secretRights, resourceNames: ["web-certificate"] };
-      await stage.apply(roleOf(team.namespace, [childRights, readOne, { ...secretRights, verbs: ["create", "list"] }]));
+      const others = [{ ...secretRights, verbs: ["create", "list"] }, ownerRights];
+      await stage.apply(roleOf(team.namespace, [childRights, readOne, ...others]));
       await team.write();
       await team.says(/^False .*rights-one:rotator" cannot get resource "secrets"/);
       assert.equal(await team.secret("web-certificate"), undefined);
@@ -231,6 +232,8 @@ const childRights = {
   resources: ["certificates"],
   verbs: ["get", "list", "create", "patch", "delete"],
 };
+/** To make what holds up the deletion of a RotatingResource. */
+const ownerRights = { apiGroups: ["keyturn.dev"], resources: ["rotatingresources/finalizers"], verbs: ["update"] };
 const secretRights = {
   apiGroups: [""],
   resources: ["secrets"],

@@ -12,6 +12,7 @@ import type { OutsideKey, StandIn } from "../families/stand-in.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
 import { type OpenedStage, openStage, type StageWishes } from "../support/opened-stage.ts";
+import type { OperatorAccess } from "../support/operator-access.ts";
 import type { RunningTarget } from "../support/target.ts";
 import { bindingOf } from "./connection-secret.ts";
 import { Mirror } from "./mirror.ts";
@@ -70,7 +71,8 @@ export class Stage {
   readonly #leaks = new Set<string>();
   readonly #secretListeners = new Map<string, (secret: KubeObject) => void>();
   readonly #ends: AsyncDisposableStack;
-  readonly #operatorKubeconfig: string;
+  /** Of its operators. */
+  readonly access: OperatorAccess;
 
   static set(options: StageOptions): Promise<Stage> {
     return openStage(options, async (opened) => {
@@ -81,12 +83,12 @@ export class Stage {
     });
   }
 
-  private constructor(namespace: string, standIns: StandIns, { server, kube, kubeconfig, ends }: OpenedStage) {
+  private constructor(namespace: string, standIns: StandIns, { server, kube, access, ends }: OpenedStage) {
     this.namespace = namespace;
     this.server = server;
     this.kube = kube;
     this.standIns = standIns;
-    this.#operatorKubeconfig = kubeconfig;
+    this.access = access;
     const everybody = Object.values<StandIn>({ ...standIns });
     this.guard = new SecretGuard(kube, (credentials) => everybody.some((each) => each.lets(credentials)));
     this.secrets = new Mirror(kube, secretType, (secret) => {
@@ -134,10 +136,10 @@ export class Stage {
   }
 
   /** Starts an operator; the stage ends it, where nobody else does. */
-  startOperator(flags: readonly string[]): KeyturnOperator {
+  startOperator(flags: readonly string[], access = this.access): KeyturnOperator {
     const words = ["--log-level", "debug", ...flags];
     const after = (end: () => Promise<void>): void => this.#ends.defer(end);
-    const operator = startKeyturnOperator({ kubeconfig: this.#operatorKubeconfig, flags: words, after });
+    const operator = startKeyturnOperator({ ...access, flags: words, after });
     this.operators.push(operator);
     return operator;
   }

@@ -13,6 +13,7 @@ import { cloudFoundry } from "../families/cloud-foundry.ts";
 import { type Family, type KeyStatus, type Rotation, rotationIn, statusReader } from "../families/family.ts";
 import { rotatingKeys } from "../families/rotating-keys.ts";
 import { certificates } from "../reconcile/foreign-kinds.ts";
+import type { Account } from "../support/operator-access.ts";
 import type { Subject } from "./judge.ts";
 import { drawPolicy, type PolicyRange, type SoakKind } from "./population.ts";
 
@@ -191,8 +192,36 @@ export const serviceAccounts: ResourceType = {
   namespaced: true,
 };
 
-/** What an administrator writes so that there may be RotatingResources. */
-export const permissions: readonly { readonly type: ResourceType; readonly object: Draft<KubeObject> }[] = [
+interface Written {
+  readonly type: ResourceType;
+  readonly object: Draft<KubeObject>;
+}
+
+/** What an administrator writes so that there may be RotatingResources, and that this operator may look after them. */
+export const permissionsFor = (operator: Account | undefined): readonly Written[] => [
+  ...permissions,
+  ...(operator ? actingAsAccount(operator) : []),
+];
+
+const actingAsAccount = (operator: Account): readonly Written[] => {
+  const metadata = { namespace: SOAK, name: `keyturn-acts-as-${ACCOUNT}` };
+  const apiGroup = "rbac.authorization.k8s.io";
+  const acts = { apiGroups: [""], resources: ["serviceaccounts"], resourceNames: [ACCOUNT], verbs: ["impersonate"] };
+  const role = { apiVersion: `${apiGroup}/v1`, kind: "Role", metadata, rules: [acts] };
+  const binding = {
+    ...role,
+    kind: "RoleBinding",
+    rules: undefined,
+    roleRef: { apiGroup, kind: "Role", name: metadata.name },
+    subjects: [{ kind: "ServiceAccount", ...operator }],
+  };
+  return [
+    { type: rbac("Role", "roles"), object: role },
+    { type: rbac("RoleBinding", "rolebindings"), object: binding },
+  ];
+};
+
+const permissions: readonly Written[] = [
   {
     type: rotationClass,
     object: {

@@ -30,6 +30,7 @@ import { ignoreMissing } from "../rotation/stage.ts";
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
 import type { KeyturnOperator } from "../support/keyturn-operator.ts";
+import { type OperatorAccess, operatorAccess } from "../support/operator-access.ts";
 import { CertificatePlayer } from "./certificate-player.ts";
 import { CutProxy } from "./cut-proxy.ts";
 import type { Subject } from "./judge.ts";
@@ -42,7 +43,7 @@ import {
   instanceId,
   type Member,
   type Population,
-  permissions,
+  permissionsFor,
   populationOf,
   SOAK,
 } from "./resources.ts";
@@ -97,6 +98,8 @@ export class SoakWorld {
   readonly subjects: ReadonlyMap<string, Subject>;
   readonly sandbox: SoakSandbox;
   readonly proxy: CutProxy;
+  /** Of the operator, by way of the proxy. */
+  readonly access: OperatorAccess;
   readonly watch: SoakWatch;
   readonly consumers: Consumers;
   readonly #certificates: CertificatePlayer;
@@ -119,7 +122,8 @@ export class SoakWorld {
       await createNamespace(kube, SOAK);
       const population = populationOf(counts, random, policySeconds);
       const sandbox = await opened(SoakSandbox.start(main), (part) => part.stop());
-      const proxy = await opened(CutProxy.before(kubeconfig), (part) => part.close());
+      const access = await operatorAccess({ name: "real", kubeconfig });
+      const proxy = await opened(CutProxy.before(access.kubeconfig), (part) => part.close());
       const watch = await opened(new SoakWatch(kube, population), (part) => part.stop());
       await watch.synced();
       const keeper = podKeeperOf("real", kube);
@@ -130,7 +134,7 @@ export class SoakWorld {
       );
       const player = await opened(new CertificatePlayer(kube), (part) => part.stop());
       const consumers = await opened(new Consumers(kube, { replicas: 0 }), (part) => part.stop());
-      return new SoakWorld({ kube, population, sandbox, proxy, watch, consumers, kubelet, player, ends });
+      return new SoakWorld({ kube, population, sandbox, access, proxy, watch, consumers, kubelet, player, ends });
     } catch (error) {
       await ends.disposeAsync();
       throw error;
@@ -141,6 +145,7 @@ export class SoakWorld {
     readonly kube: Kube;
     readonly population: Population;
     readonly sandbox: SoakSandbox;
+    readonly access: OperatorAccess;
     readonly proxy: CutProxy;
     readonly watch: SoakWatch;
     readonly consumers: Consumers;
@@ -152,6 +157,7 @@ export class SoakWorld {
     this.population = parts.population;
     this.sandbox = parts.sandbox;
     this.proxy = parts.proxy;
+    this.access = { ...parts.access, kubeconfig: parts.proxy.kubeconfig };
     this.watch = parts.watch;
     this.consumers = parts.consumers;
     this.#kubelet = parts.kubelet;
@@ -170,7 +176,7 @@ export class SoakWorld {
   async populate(operator: KeyturnOperator, onProgress: (what: string) => void): Promise<void> {
     const { kube, population } = this;
     await this.#connectSystems();
-    for (const { type, object } of permissions) await kube.create<KubeObject>(type, object);
+    for (const { type, object } of permissionsFor(this.access.account)) await kube.create<KubeObject>(type, object);
     await this.#createAll(population.others);
     await this.#createAll(population.families);
     onProgress("all that has keys is written");

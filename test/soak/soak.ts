@@ -4,6 +4,7 @@ import { OPERATOR_ENVIRONMENT } from "../../src/install/deployment.ts";
 import { percentile } from "../bench/punctuality.ts";
 import type { KeyturnOperator } from "../support/keyturn-operator.ts";
 import { startKeyturnOperator } from "../support/keyturn-operator.ts";
+import type { OperatorAccess } from "../support/operator-access.ts";
 import { Faults } from "./faults.ts";
 import {
   type Fault,
@@ -81,7 +82,7 @@ const ROLLED_OUT_MS = 90_000;
 const SHOWN = 20;
 
 const FLAGS = [
-  ...["--leader-elect", "--lease-namespace", "default", "--lease-name", "soak"],
+  "--leader-elect",
   ...["--min-frequency", "1s", "--min-rotate-after", "1s", "--drift-check", "10m", "--korifi", "on"],
   ...["--settle-time", "10s", "--restart-max-per-hour", "0"],
 ];
@@ -92,7 +93,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const random = seededRandom(seed);
   const world = await SoakWorld.open({ kubeconfig, counts, random, policySeconds, main });
   try {
-    const start = (): KeyturnOperator => startOperator(world.proxy.kubeconfig, main);
+    const start = (): KeyturnOperator => startOperator(world.access, main);
     const operator = start();
     try {
       await operator.ready();
@@ -110,9 +111,9 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   }
 }
 
-const startOperator = (kubeconfig: string, main: string | undefined): KeyturnOperator =>
+const startOperator = (access: OperatorAccess, main: string | undefined): KeyturnOperator =>
   startKeyturnOperator({
-    kubeconfig,
+    ...access,
     flags: FLAGS,
     environment: OPERATOR_ENVIRONMENT,
     ...(main !== undefined && { main }),

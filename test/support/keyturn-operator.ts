@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { eventually } from "./eventually.ts";
 import { SOURCE_MAIN } from "./keyturn-process.ts";
+import type { OperatorAccess } from "./operator-access.ts";
 
 export interface LogLine {
   readonly level: string;
@@ -118,8 +119,7 @@ export class KeyturnOperator {
   }
 }
 
-export interface KeyturnOperatorOptions {
-  readonly kubeconfig: string;
+export interface KeyturnOperatorOptions extends OperatorAccess {
   readonly flags?: readonly string[];
   /** Which `keyturn`; that of the source where absent. */
   readonly main?: string;
@@ -130,8 +130,9 @@ export interface KeyturnOperatorOptions {
 
 /** Starts `keyturn operator` as a user would, with its endpoints on a free port. */
 export function startKeyturnOperator(options: KeyturnOperatorOptions): KeyturnOperator {
-  const { kubeconfig, flags = [], main = SOURCE_MAIN, environment, after } = options;
-  const words = [main, "operator", "--kubeconfig", kubeconfig, "--metrics-bind", "127.0.0.1:0", ...flags];
+  const { kubeconfig, namespace, flags = [], main = SOURCE_MAIN, environment, after } = options;
+  const place = namespace === undefined ? [] : ["--lease-namespace", namespace];
+  const words = [main, "operator", "--kubeconfig", kubeconfig, "--metrics-bind", "127.0.0.1:0", ...place, ...flags];
   const env = { PATH: process.env.PATH ?? "", HOME: "/nonexistent", ...environment };
   const child = spawn(process.execPath, words, { stdio: ["ignore", "ignore", "pipe"], env });
   const operator = new KeyturnOperator(child);

@@ -1,12 +1,15 @@
 import type { Kube } from "../../src/kube/port.ts";
 import { installDefinitions } from "../operator/bindings.ts";
 import { connect } from "./connect.ts";
+import { type OperatorAccess, operatorAccess } from "./operator-access.ts";
 import type { RunningTarget, Target } from "./target.ts";
 
 export interface StageWishes {
   readonly target: Target;
-  /** The operator's way to the API server, where it is not the straight one. */
-  readonly kubeconfigFor?: (server: RunningTarget) => Promise<string>;
+  /** Those of its operators; all there are, where absent. */
+  readonly controllers?: readonly string[];
+  /** The operator's way to the API server, where it is not the straight one: what it is given leads there as the operator. */
+  readonly kubeconfigFor?: (server: Pick<RunningTarget, "kubeconfig">) => Promise<string>;
   /** Our kinds are there already, as somebody else has installed them. */
   readonly hasKinds?: true;
 }
@@ -15,14 +18,13 @@ export interface StageWishes {
 export interface OpenedStage {
   readonly server: RunningTarget;
   readonly kube: Kube;
-  /** For operators. */
-  readonly kubeconfig: string;
+  readonly access: OperatorAccess;
   /** Whatever was opened, to be closed in reverse, also when a story or the rest of the opening fails. */
   readonly ends: AsyncDisposableStack;
 }
 
 export async function openStage<S>(
-  { target, kubeconfigFor, hasKinds }: StageWishes,
+  { target, controllers, kubeconfigFor, hasKinds }: StageWishes,
   furnish: (opened: OpenedStage) => Promise<S>,
 ): Promise<S> {
   const ends = new AsyncDisposableStack();
@@ -32,8 +34,9 @@ export async function openStage<S>(
     const kube = await connect(server.kubeconfig);
     ends.defer(() => kube.close());
     if (!hasKinds) await installDefinitions(kube);
-    const kubeconfig = kubeconfigFor ? await kubeconfigFor(server) : server.kubeconfig;
-    return await furnish({ server, kube, kubeconfig, ends });
+    const own = await operatorAccess({ ...server, name: target.name }, controllers && { controllers });
+    const access = kubeconfigFor ? { ...own, kubeconfig: await kubeconfigFor(own) } : own;
+    return await furnish({ server, kube, access, ends });
   } catch (error) {
     await ends.disposeAsync();
     throw error;

@@ -1,0 +1,178 @@
+import type { PolicyRule } from "../../src/install/permissions.ts";
+import type { AuditedRequest } from "./audited-request.ts";
+
+/** A role of an installation, and whose it is. */
+export interface GrantedRole {
+  /** That of a controller, or one of these two for all of them. */
+  readonly name: string;
+  /** Granted in the operator's own namespace alone. */
+  readonly isOwn?: true;
+  /** Whatever is switched on: who asks may be anybody. */
+  readonly isShared?: true;
+  /** Others look at workloads through its eyes where it runs, and not at all where it does not. */
+  readonly lends?: true;
+  /** Of several whose controllers share what they have read and written: what one asks for may be for another. */
+  readonly family?: string;
+  readonly rules: readonly PolicyRule[];
+}
+
+/** What a story does on purpose, and says so: an operator is refused this. */
+export interface DeclaredRefusal {
+  readonly verb?: string;
+  readonly resource?: string;
+  readonly namespace?: string;
+  readonly reason: string;
+}
+
+interface Right {
+  readonly role: GrantedRole;
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly name?: string;
+}
+
+export interface RightsVerdict {
+  /** How many of the rights of each role were needed. */
+  readonly roles: readonly { readonly name: string; readonly granted: number; readonly needed: number }[];
+  /** One line for each request that was refused, or that only somebody else's role allows. */
+  readonly missing: readonly string[];
+  /** One line for each right that no request needed. */
+  readonly unused: readonly string[];
+}
+
+/**
+ * What operators have asked of servers, held against what their roles grant. Every controller has to get by with its own
+ * role and with those that all share, whoever else runs in the same process; and a right counts as needed only where its
+ * own controller has asked for it. What the operator's own namespace grants is not asked of the cluster. Pure.
+ */
+export function judgeRights(
+  requests: Iterable<AuditedRequest>,
+  roles: readonly GrantedRole[],
+  declared: readonly DeclaredRefusal[] = [],
+): RightsVerdict {
+  const judge = new Judge(roles);
+  for (const request of requests) {
+    if (request.refusal === undefined) judge.allowed(request);
+    else if (!declared.some((one) => isMeant(one, request))) judge.refused(request, request.refusal);
+  }
+  return judge.verdict();
+}
+
+class Judge {
+  readonly #roles: readonly GrantedRole[];
+  readonly #rights: readonly Right[];
+  readonly #needed = new Set<Right>();
+  readonly #missing = new Set<string>();
+
+  constructor(roles: readonly GrantedRole[]) {
+    this.#roles = roles;
+    this.#rights = roles.flatMap(rightsIn);
+  }
+
+  refused(request: AuditedRequest, why: string): void {
+    this.#missing.add(`${describe(request)}: ${why}`);
+  }
+
+  allowed(request: AuditedRequest): void {
+    for (const asked of neededFor(request)) {
+      for (const caller of request.callers.length > 0 ? request.callers : [undefined]) this.#ask(asked, caller);
+    }
+  }
+
+  #ask(asked: Asked, caller: string | undefined): void {
+    const found = this.#rights.filter((right) => grants(right, asked));
+    const own = found.filter((right) => isFor(right, caller));
+    // The narrowest: what is granted at home is not needed everywhere.
+    const [best] = own.sort((a, b) => breadth(a) - breadth(b));
+    if (best) this.#needed.add(best);
+    else if (!asked.isMaybe && !found.some((right) => this.#helps(right, caller))) {
+      const callers = caller === undefined ? [] : [caller];
+      this.#missing.add(`${describe({ ...asked, callers })}: no role of its own allows it`);
+    }
+  }
+
+  /** Whether a right of somebody else is enough. */
+  #helps({ role, verb }: Right, caller: string | undefined): boolean {
+    if (role.lends) return READS.includes(verb);
+    return role.family !== undefined && role.family === this.#roles.find(({ name }) => name === caller)?.family;
+  }
+
+  verdict(): RightsVerdict {
+    const countOf = (rights: Iterable<Right>, role: GrantedRole): number =>
+      [...rights].filter((right) => right.role === role).length;
+    return {
+      roles: this.#roles.map((role) => ({
+        name: role.name,
+        granted: countOf(this.#rights, role),
+        needed: countOf(this.#needed, role),
+      })),
+      missing: [...this.#missing].sort(),
+      unused: this.#rights.filter((right) => !this.#needed.has(right)).map(describeRight),
+    };
+  }
+}
+
+const rightsIn = (role: GrantedRole): readonly Right[] =>
+  role.rules.flatMap(({ apiGroups, resources, resourceNames = [undefined], verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) =>
+        verbs.flatMap((verb) =>
+          resourceNames.map((name) => ({ role, verb, group, resource, ...(name !== undefined && { name }) })),
+        ),
+      ),
+    ),
+  );
+
+type Asked = Pick<AuditedRequest, "home" | "verb" | "group" | "resource" | "namespace" | "name"> & {
+  /** The server asks for it only where something was otherwise before, which the request does not tell. */
+  readonly isMaybe?: boolean;
+};
+
+/** Besides the request itself: what the server asks of whoever makes something by a patch, or something that holds its owner. */
+function neededFor(request: AuditedRequest): readonly Asked[] {
+  const { home, namespace } = request;
+  return [
+    request,
+    ...(request.isCreated ? [{ ...request, verb: "create" }] : []),
+    ...request.blocks.map((owner) => {
+      const [group = "", plural = ""] = owner.split("/");
+      const isMaybe = request.verb !== "create" && !request.isCreated;
+      return { home, namespace, verb: "update", group, resource: `${plural}/finalizers`, isMaybe };
+    }),
+  ];
+}
+
+const isFor = ({ role }: Right, caller: string | undefined): boolean =>
+  role.isOwn === true || role.isShared === true || role.name === caller;
+
+const READS: readonly string[] = ["get", "list", "watch"];
+
+function grants(right: Right, asked: Asked): boolean {
+  const isSame = right.verb === asked.verb && right.group === asked.group && right.resource === asked.resource;
+  const isNamed = right.name === undefined || right.name === asked.name;
+  return isSame && isNamed && (!right.role.isOwn || asked.namespace === asked.home);
+}
+
+const breadth = ({ role, name }: Right): number =>
+  (role.isOwn ? 0 : role.isShared ? 2 : 4) + (name === undefined ? 1 : 0);
+
+const isMeant = ({ verb, resource, namespace }: DeclaredRefusal, request: AuditedRequest): boolean =>
+  (verb === undefined || verb === request.verb) &&
+  (resource === undefined || resource === request.resource) &&
+  (namespace === undefined || namespace === request.namespace);
+
+const describeRight = (right: Right): string =>
+  `${right.role.name}: ${right.verb} ${nameOf(right)}${right.name === undefined ? "" : ` "${right.name}"`}`;
+
+const describe = (request: Asked & Pick<AuditedRequest, "callers">): string => {
+  const who = request.callers.length === 0 ? "the operator" : request.callers.join();
+  const where =
+    request.namespace === undefined
+      ? ""
+      : ` in ${request.namespace === request.home ? "its own namespace" : "a namespace"}`;
+  return `${who}: ${request.verb} ${nameOf(request)}${where}`;
+};
+
+const nameOf = ({ group, resource }: { readonly group: string; readonly resource: string }): string =>
+  group === "" ? resource : `${resource.replace(/(\/|$)/, `.${group}$1`)}`;
