@@ -39,16 +39,19 @@ const rule = (group: string, resources: readonly string[], verbs: readonly strin
   verbs,
 });
 
+const SEE = ["list", "watch"];
+
 /** A kind that is rotated: its status is written, and finalizers and annotations are set on the object itself. */
 const managed = ({ group, plural }: CustomResource): readonly PolicyRule[] => [
-  rule(group, [plural], [...READ, "update", "patch"]),
-  rule(group, [`${plural}/status`], ["update", "patch"]),
-  // Where blockOwnerDeletion is enforced, owning something needs this.
-  rule(group, [`${plural}/finalizers`], ["update"]),
+  rule(group, [plural], [...READ, "patch"]),
+  rule(group, [`${plural}/status`], ["update"]),
 ];
 
+/** Where it is enforced, making something that holds up the deletion of its owner needs this. */
+const owning = ({ group, plural }: CustomResource): PolicyRule => rule(group, [`${plural}/finalizers`], ["update"]);
+
 /** Connection Secrets may be in any namespace: the kinds are cluster-scoped and name it themselves. */
-const secrets = rule("", ["secrets"], [...READ, "create", "update", "patch", "delete"]);
+const secrets = (verbs: readonly string[]): PolicyRule => rule("", ["secrets"], [...READ, ...verbs]);
 
 /** A managed kind with its ProviderConfig, and the kinds that its references mean. */
 const family = (kind: CustomResource, config: CustomResource, references: readonly PolicyRule[]): ControllerNeeds => ({
@@ -56,9 +59,10 @@ const family = (kind: CustomResource, config: CustomResource, references: readon
   rules: [
     ...managed(kind),
     // Held by a finalizer while something refers to it.
-    rule(config.group, [config.plural], [...READ, "update", "patch"]),
+    rule(config.group, [config.plural], [...READ, "patch"]),
     ...references,
-    secrets,
+    // Patched are those with the credentials of a ProviderConfig, to be held by a finalizer.
+    secrets(["create", "update", "patch", "delete"]),
   ],
 });
 
@@ -77,8 +81,9 @@ const cloudFoundryRotating: ControllerNeeds = {
   kinds: [rotatingCredentialBinding],
   rules: [
     ...managed(rotatingCredentialBinding),
+    owning(rotatingCredentialBinding),
     rule(serviceCredentialBinding.group, [serviceCredentialBinding.plural], [...READ, "create", "patch", "delete"]),
-    secrets,
+    secrets(["create", "update", "delete"]),
   ],
 };
 
@@ -88,10 +93,8 @@ const cloudFoundryRotating: ControllerNeeds = {
  */
 const rotatingResources: ControllerNeeds = {
   kinds: [rotatingResource, rotationClass],
-  rules: [...managed(rotatingResource), rule(rotationClass.group, [rotationClass.plural], READ)],
+  rules: [...managed(rotatingResource), rule(rotationClass.group, [rotationClass.plural], SEE)],
 };
-
-const SEE = ["list", "watch"];
 
 /** What the three kinds for BIND look at, each for all of them: which key counts is said at any of these. */
 const bindReads: readonly PolicyRule[] = [
@@ -107,12 +110,7 @@ const MAKE = ["get", "create", "patch"];
 /** One that makes objects: its status is written, and what it makes is made and mended. */
 const bindMaker = (kind: CustomResource, made: readonly PolicyRule[]): ControllerNeeds => ({
   kinds: [kind],
-  rules: [
-    ...bindReads,
-    rule(kind.group, [`${kind.plural}/status`], ["update"]),
-    rule(kind.group, [`${kind.plural}/finalizers`], ["update"]),
-    ...made,
-  ],
+  rules: [...bindReads, rule(kind.group, [`${kind.plural}/status`], ["update"]), owning(kind), ...made],
 });
 
 /** RndcKeys and the Secrets with their first keys, which go when they are wanted no more. */
@@ -222,7 +220,7 @@ export const controllerNeeds: ReadonlyMap<string, ControllerNeeds> = new Map([
 
 /** In the whole cluster, whatever is switched on. */
 export const sharedRules: readonly PolicyRule[] = [
-  rule("events.k8s.io", ["events"], ["create", "patch"]),
+  rule("events.k8s.io", ["events"], ["create"]),
   // Kinds are picked up when their CRDs appear.
   rule("apiextensions.k8s.io", ["customresourcedefinitions"], READ),
   // Its UID tells this cluster from others.

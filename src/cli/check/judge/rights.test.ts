@@ -39,7 +39,7 @@ const CASES: readonly Case[] = [
   {
     reason: "a group is named, and a subresource",
     isAllowed: ({ subresource }) => subresource !== "status",
-    said: ["problem btp: somebody may not update, patch servicebindings.account.btp.sap.crossplane.io/status"],
+    said: ["problem btp: somebody may not update servicebindings.account.btp.sap.crossplane.io/status"],
   },
   {
     reason: "what is the operator's own, by its name and its namespace",
