@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import type { Target } from "../support/target.ts";
 import { BindStage, bindTargets } from "./bind-stage.ts";
 import { applyManifest, manifests } from "./document-stories.ts";
+import { mendingStories } from "./mending-stories.ts";
 import { type NamedProgram, namedFor } from "./named-program.ts";
 import { allPlaces, otherCases } from "./precedence-stories.ts";
 import { rotationStories } from "./rotation-stories.ts";
@@ -15,7 +16,7 @@ import { workloadStories } from "./workload-stories.ts";
  */
 const { targets, isAsked } = bindTargets();
 const skip = !isAsked && "two dozen stories take long beside other tests: npm run test:cluster, on both servers";
-const stories: readonly BindStory[] = [...rotationStories, ...workloadStories];
+const stories: readonly BindStory[] = [...rotationStories, ...workloadStories, ...mendingStories];
 
 for (const target of targets) {
   const program = await namedFor(target.name);
@@ -36,7 +37,7 @@ function tellAll(target: Target, program: NamedProgram): void {
     assert.ok(stage.guard.logins > 0, "somebody logged in");
   });
 
-  for (const { name, title, run } of stories) {
+  for (const { name, title, run } of stories.filter(({ isReal }) => !isReal || target.name === "real")) {
     test(title, async () => run(await stage.scene(name), stage));
   }
   for (const file of manifests) {

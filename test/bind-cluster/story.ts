@@ -6,6 +6,8 @@ export interface BindStory {
   readonly title: string;
   /** What its namespace begins with. */
   readonly name: string;
+  /** Told on a real server alone: it has pods that run no named. */
+  readonly isReal?: true;
   run(scene: BindScene, stage: BindStage): Promise<void>;
 }
 

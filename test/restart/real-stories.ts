@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import type { KubeObject } from "../../src/kube/objects.ts";
 import { DEFAULT_RESTART_SETTINGS } from "../../src/reconcile/restart/restart-settings.ts";
 import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
+import { jobType, podType } from "../../src/restart/workload-kinds.ts";
 import { mount } from "./pod-status-objects.ts";
 import { realPaceStories } from "./real-pace-stories.ts";
 import { type RestartStage, type Story, story } from "./restart-stage.ts";
-import { classVolume, podSpec, Shop, type WorkloadWishes } from "./shop.ts";
+import { classVolume, OPT_IN, podSpec, Shop, type WorkloadWishes } from "./shop.ts";
 
 const { defaults } = DEFAULT_RESTART_SETTINGS;
 const UNCAPPED = { maxRollouts: 0, maxRolloutsPerNamespace: 0 };
@@ -129,9 +131,50 @@ const rolloutStories: readonly Story[] = ROLLED.map(([kind, pods]) =>
   }),
 );
 
+/** Later than whoever does not wait, by more than a change takes to get around. */
+const LATE_MS = [1500];
+
+const cronJobStories: readonly Story[] = [
+  story("two operators at one CronJob: its template is updated once for a change", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    await shop.workload("nightly", { kind: "CronJob" });
+    await shop.adopted("nightly", "CronJob");
+    await stage.addOperator(LATE_MS);
+    await shop.secret("db", { password: "two" });
+    await stage.until("its template to change", async () => (await shop.digests("nightly", "CronJob")) !== undefined);
+    const { generation } = (await shop.get("CronJob", "nightly")).metadata;
+    await stage.calm();
+    assert.equal((await shop.get("CronJob", "nightly")).metadata.generation, generation);
+  }),
+  story("the owner of a Job that no CronJob made is unknown; that of another is found", async (stage) => {
+    const { namespace } = stage;
+    const shop = new Shop(stage);
+    const pod = podSpec(classVolume("vault"));
+    await shop.workload("nightly", { kind: "CronJob", pod });
+    const { uid = "" } = (await shop.get("CronJob", "nightly")).metadata;
+    const owner = { apiVersion: "batch/v1", kind: "CronJob", name: "nightly", uid, controller: true };
+    const spec = { template: { metadata: { annotations: OPT_IN }, spec: { ...pod, restartPolicy: "Never" } } };
+    for (const [name, ownerReferences] of [["made", [owner]] as const, ["alone", []] as const]) {
+      const metadata = { namespace, name, ownerReferences };
+      await stage.kube.create(jobType, { apiVersion: "batch/v1", kind: "Job", metadata, spec } as KubeObject);
+      const pods = async (): Promise<readonly KubeObject[]> =>
+        (await stage.kube.list(podType, { namespace, labelSelector: `batch.kubernetes.io/job-name=${name}` })).items;
+      await stage.until("its pod", async () => (await pods()).length === 1);
+      for (const one of await pods()) await mount(stage.kube, one, "vault", V1);
+    }
+    await stage.until("it to be told", async () => (await shop.events("UnknownOwner")).length > 0);
+    await stage.calm();
+    const told = (await shop.events("UnknownOwner")).map(({ note }) => String(note));
+    assert.equal(told.length, 1);
+    assert.match(told.join(), /Job alone/);
+  }),
+];
+
 /** Only where time passes by itself. */
 export const realStories: Readonly<Record<string, readonly Story[]>> = {
   "what the field does badly": [...fieldStories, ...wideStories],
   "rollouts by the controllers of Kubernetes": rolloutStories,
   "how they are spread": realPaceStories,
+  "CronJobs and their Jobs": cronJobStories,
 };

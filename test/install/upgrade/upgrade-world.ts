@@ -3,6 +3,7 @@ import { BindStage } from "../../bind-cluster/bind-stage.ts";
 import { namedFor } from "../../bind-cluster/named-program.ts";
 import { FailoverWorld } from "../../failover/failover-world.ts";
 import { KorifiWorld } from "../../korifi/korifi-world.ts";
+import { installPodStatuses } from "../../restart/pod-status-objects.ts";
 import { Stage } from "../../rotation/stage.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { KeyturnOperator } from "../../support/keyturn-operator.ts";
@@ -44,6 +45,7 @@ export class UpgradeWorld {
     try {
       const stage = await opened(Stage.set({ target, name: "upgrade", hasKinds: true }), (part) => part.close());
       const { kube } = stage;
+      await installPodStatuses(kube);
       // What stands in for named, even where BIND is installed: there are many.
       const program = await namedFor("embedded");
       const bind = await opened(BindStage.set({ target, program, hasKinds: true }), (part) => part.close());
