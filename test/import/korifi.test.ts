@@ -107,6 +107,23 @@ describe(`services of Korifi's on the ${target.name} server`, { concurrency: 1, 
     await scene.gives(service.binding, filesOf(versioned(2)), service.app, versioned(2));
   });
 
+  test("what is new beside them is made, and goes when its type changes", async () => {
+    await scene.service("fresh", versioned(1));
+    await scene.bind("fresh-app", { service: "fresh", app: "desk" });
+    await scene.bind("fresh-key", { service: "fresh" });
+    await scene.gives("fresh-app", filesOf(versioned(1)), "desk", versioned(1));
+    await scene.gives("fresh-key", filesOf(versioned(1)));
+    const former = nameIn(scene.seen(bindingType, "fresh-key"), "binding") ?? "";
+    const queue = versioned(2, "queue");
+    await scene.setCredentials("fresh", queue);
+    await scene.gives("fresh-app", filesOf(queue), "desk", queue);
+    await scene.gives("fresh-key", filesOf(queue));
+    const isGone = (): boolean => scene.seen(secrets, former)?.type !== "servicebinding.io/database";
+    await scene.until("the Secret of the former type to go", isGone);
+    for (const binding of ["fresh-app", "fresh-key"]) await scene.delete(bindingType, binding);
+    await scene.delete(instanceType, "fresh");
+  });
+
   test("deleted, nothing hangs", async () => {
     for (const { instance, binding } of korifi.services) {
       await scene.delete(bindingType, binding);

@@ -120,7 +120,7 @@ const rolloutStories: readonly Story[] = ROLLED.map(([kind, pods]) =>
   story(`the restart of a ${kind} is followed to its end`, async (stage) => {
     const shop = new Shop(stage);
     await shop.secret("db", { password: "one" });
-    await shop.workload("web", { kind });
+    await shop.workload(kind.toLowerCase(), { kind });
     await shop.adopted("web", kind);
     const before = (await shop.complete("web", pods, kind)).map(({ metadata }) => metadata.uid);
     await shop.secret("db", { password: "two" });
@@ -134,19 +134,27 @@ const rolloutStories: readonly Story[] = ROLLED.map(([kind, pods]) =>
 /** Later than whoever does not wait, by more than a change takes to get around. */
 const LATE_MS = [1500];
 
-const cronJobStories: readonly Story[] = [
-  story("two operators at one CronJob: its template is updated once for a change", async (stage) => {
-    const shop = new Shop(stage);
-    await shop.secret("db", { password: "one" });
-    await shop.workload("nightly", { kind: "CronJob" });
-    await shop.adopted("nightly", "CronJob");
-    await stage.addOperator(LATE_MS);
-    await shop.secret("db", { password: "two" });
-    await stage.until("its template to change", async () => (await shop.digests("nightly", "CronJob")) !== undefined);
-    const { generation } = (await shop.get("CronJob", "nightly")).metadata;
-    await stage.calm();
-    assert.equal((await shop.get("CronJob", "nightly")).metadata.generation, generation);
-  }),
+const othersStories: readonly Story[] = [
+  story(
+    "two operators at one workload, whatever its kind: its template is updated once for a change",
+    async (stage) => {
+      const shop = new Shop(stage);
+      const kinds = ["Deployment", "StatefulSet", "DaemonSet", "CronJob"];
+      await shop.secret("db", { password: "one" });
+      for (const kind of kinds) await shop.workload(kind.toLowerCase(), { kind });
+      for (const kind of kinds) await shop.adopted(kind.toLowerCase(), kind);
+      await stage.addOperator(LATE_MS);
+      await shop.secret("db", { password: "two" });
+      const changed = async (kind: string): Promise<boolean> =>
+        (await shop.digests(kind.toLowerCase(), kind)) !== undefined;
+      for (const kind of kinds) await stage.until(`the template of a ${kind} to change`, () => changed(kind));
+      const generations = (): Promise<readonly unknown[]> =>
+        Promise.all(kinds.map(async (kind) => (await shop.get(kind, kind.toLowerCase())).metadata.generation));
+      const once = await generations();
+      await stage.calm();
+      assert.deepEqual(await generations(), once);
+    },
+  ),
   story("the owner of a Job that no CronJob made is unknown; that of another is found", async (stage) => {
     const { namespace } = stage;
     const shop = new Shop(stage);
@@ -176,5 +184,5 @@ export const realStories: Readonly<Record<string, readonly Story[]>> = {
   "what the field does badly": [...fieldStories, ...wideStories],
   "rollouts by the controllers of Kubernetes": rolloutStories,
   "how they are spread": realPaceStories,
-  "CronJobs and their Jobs": cronJobStories,
+  "who else is at work": othersStories,
 };

@@ -183,6 +183,30 @@ describe(`drift on the ${target.name} server`, together, () => {
   );
 
   stories.tell(
+    "child-rotates",
+    "a child that somebody gives a policy of its own keeps each old key until the stable Secret holds the next one",
+    { rotation: slow, families: [rotatingKeys] },
+    async (parent) => {
+      const before = parent.view();
+      const ref = { name: before.activeName ?? "" };
+      const [first] = parent.keysAtService();
+      const body = { spec: cloudFoundry.rotationSpec({ ttl: "4s", frequency: "2s" }) };
+      await parent.stage.kube.patch(cloudFoundry.type, ref, { type: "merge", body });
+      const isGone = (): boolean => !parent.keysAtService().some(({ id }) => id === first?.id);
+      const after = await parent.until(
+        "the first key to go, and the Secret to let in",
+        (view) => isGone() && view.works,
+      );
+      assert.equal(after.activeId, before.activeId, "it is the same child");
+      await parent.stage.kube.patch(cloudFoundry.type, ref, {
+        type: "merge",
+        body: { spec: cloudFoundry.rotationSpec(null) },
+      });
+      await parent.calm();
+    },
+  );
+
+  stories.tell(
     "child-heals",
     "a child whose key was deleted at Cloud Foundry makes another one, and the stable Secret follows",
     { rotation: slow, families: [rotatingKeys] },
