@@ -27,13 +27,14 @@ const policy = {
 } as const;
 
 /**
- * Flags of an API server with this folder of its own. Where `npm run test:cluster` names another one, the log is left
- * there, since it is read when the server is gone.
+ * Flags of an API server with this folder of its own. The log is left where `npm run test:cluster` says, since it is read
+ * when the server is gone; where nobody reads it, nothing is written down.
  */
 export async function auditFlags(directory: string): Promise<readonly string[]> {
+  const folder = process.env.KEYTURN_TEST_AUDIT;
+  if (folder === undefined) return [];
   const file = path.join(directory, "audit-policy.json");
   await writeFile(file, JSON.stringify(policy));
-  const folder = process.env.KEYTURN_TEST_AUDIT ?? path.join(directory, "logs");
   return [
     `--audit-policy-file=${file}`,
     `--audit-log-path=${path.join(folder, path.basename(directory) + AUDIT_LOG)}`,

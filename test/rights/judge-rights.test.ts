@@ -198,6 +198,15 @@ describe("what was asked, held against what is granted", () => {
     ]);
   });
 
+  test("a right that is asked for at home alone need not be granted everywhere", () => {
+    const home = { ...SECRET, namespace: "keyturn-system" };
+    const asked = [request("get", home), request("create", home)];
+    assert.deepEqual(judgeRights(asked, [btp]).unused, ["btp: get secrets", "btp: create secrets"]);
+    assert.deepEqual(judgeRights(asked, [btp]).missing, []);
+    const everywhere = request("get", { resource: "secrets" });
+    assert.deepEqual(judgeRights([...asked, everywhere], [btp]).unused, ["btp: create secrets"]);
+  });
+
   test("names count where a rule has some, each of them", () => {
     const named = request("get", { resource: "secrets", namespace: "keyturn-system", name: "keyturn-audit-key" });
     assert.deepEqual(judgeRights([named], [own]).unused, [

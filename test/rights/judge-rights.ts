@@ -44,7 +44,8 @@ export interface RightsVerdict {
 /**
  * What operators have asked of servers, held against what their roles grant. Every controller has to get by with its own
  * role and with those that all share, whoever else runs in the same process; and a right counts as needed only where its
- * own controller has asked for it. What the operator's own namespace grants is not asked of the cluster. Pure.
+ * own controller has asked for it, and one that is granted everywhere only where that was not in the operator's own
+ * namespace. Pure.
  */
 export function judgeRights(
   requests: Iterable<AuditedRequest>,
@@ -85,8 +86,10 @@ class Judge {
     const own = found.filter((right) => isFor(right, caller));
     // The narrowest: what is granted at home is not needed everywhere.
     const [best] = own.sort((a, b) => breadth(a) - breadth(b));
-    if (best) this.#needed.add(best);
-    else if (!asked.isMaybe && !found.some((right) => this.#helps(right, caller))) {
+    if (best) {
+      // What is asked for at home alone need not be granted everywhere.
+      if (best.role.isOwn || asked.namespace !== asked.home) this.#needed.add(best);
+    } else if (!asked.isMaybe && !found.some((right) => this.#helps(right, caller))) {
       const callers = caller === undefined ? [] : [caller];
       this.#missing.add(`${describe({ ...asked, callers })}: no role of its own allows it`);
     }
