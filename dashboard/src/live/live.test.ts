@@ -80,6 +80,19 @@ describe("what the stream has told", () => {
     assert.equal(store.isComplete, false);
   });
 
+  it("remembers keys that went, until their credential does", () => {
+    const store = new RowStore();
+    const key = (id: string, state: "active" | "retired" | "pending") => ({ id, name: id, state, createdAt: 1 });
+    const tell = (...keys: ReturnType<typeof key>[]) =>
+      store.apply({ type: "changed", rows: [row("a", { keys })], gone: [] }, 50);
+    tell(key("1", "retired"), key("2", "active"), key("3", "pending"));
+    tell(key("2", "active"));
+    const past = store.past("K/a").map(({ id, state, deletedAt }) => [id, state, deletedAt]);
+    assert.deepEqual(past, [["1", "deleted", 50]], "what was never made has no past");
+    store.apply({ type: "changed", rows: [], gone: ["K/a"] }, 60);
+    assert.deepEqual(store.past("K/a"), []);
+  });
+
   it("has keys, also where a server has sent none", () => {
     const store = new RowStore();
     const { keys: _, ...bare } = row("a");

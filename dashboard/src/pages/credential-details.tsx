@@ -14,7 +14,7 @@ import { counted, rowWords } from "../parts/words.ts";
 import type { TimeRange } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
 import { Legend } from "../timeline/legend.tsx";
-import { mergedKeys } from "../timeline/merged-keys.ts";
+import { mergedKeys, withPast } from "../timeline/merged-keys.ts";
 import { TimeControls } from "../timeline/time-controls.tsx";
 
 /** What is known of one credential, part by part. */
@@ -27,7 +27,7 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
   );
   void page.futuresVersion.value;
   const future = page.futures.of(row);
-  const keys = mergedKeys(view.keys, future);
+  const keys = withPast(mergedKeys(view.keys, future), page.store.past(row.id));
   const problems = view.facts.filter(({ isProblem }) => isProblem);
   return (
     <>

@@ -20,7 +20,7 @@ import { useTimeGestures } from "../timeline/gestures.ts";
 import { type CardPlace, KeyCard } from "../timeline/key-card.tsx";
 import { geometryOf, KeyTrack } from "../timeline/key-track.tsx";
 import { Legend } from "../timeline/legend.tsx";
-import { keysWithoutFuture, mergedKeys } from "../timeline/merged-keys.ts";
+import { keysWithoutFuture, mergedKeys, withPast } from "../timeline/merged-keys.ts";
 import { Present, TimeAxis, TimeGrid } from "../timeline/time-axis.tsx";
 import { rangeAfterKey, TimeControls } from "../timeline/time-controls.tsx";
 import { useScale } from "../timeline/use-scale.ts";
@@ -177,7 +177,8 @@ function useLanes(): (row: Row) => RowLanes {
         return before.lanes;
       }
       const keys = future ? mergedKeys(row.keys, future) : keysWithoutFuture(row);
-      const lanes = { ...lanesOf(keys, MAX_LANES), windows: future?.windows ?? [], knownUntil: future?.until };
+      const all = withPast(keys, page.store.past(row.id));
+      const lanes = { ...lanesOf(all, MAX_LANES), windows: future?.windows ?? [], knownUntil: future?.until };
       known.set(row, { version, lanes, future });
       return lanes;
     },

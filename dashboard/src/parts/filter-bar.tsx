@@ -1,5 +1,6 @@
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
+import { useNarrow } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
 import {
   LIST_SORTS,
@@ -63,19 +64,10 @@ export function FilterBar({
       Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as unknown as ListQuery,
     );
   };
-  const isFiltered = query.search !== "" || query.kind || query.namespace || query.state;
-  return (
-    <search class="filters" aria-label="Filter">
-      <label class="field search">
-        <span class="hidden">Search names, Secrets and keys</span>
-        <input
-          type="search"
-          placeholder="Search"
-          value={query.search}
-          onInput={(event) => change({ search: event.currentTarget.value })}
-          data-search
-        />
-      </label>
+  const isNarrow = useNarrow();
+  const chosen = [query.kind, query.namespace, query.state].filter(Boolean).length;
+  const fields = (
+    <>
       <Choice label="Kind" value={query.kind} choices={kinds.split("\n")} onChange={(kind) => change({ kind })} />
       <Choice
         label="Namespace"
@@ -98,6 +90,29 @@ export function FilterBar({
         onChange={(sort) => change({ sort: LIST_SORTS.find((one) => one === sort) ?? "trouble" })}
         isNeeded
       />
+    </>
+  );
+  const isFiltered = query.search !== "" || query.kind || query.namespace || query.state;
+  return (
+    <search class="filters" aria-label="Filter">
+      <label class="field search">
+        <span class="hidden">Search names, Secrets and keys</span>
+        <input
+          type="search"
+          placeholder="Search"
+          value={query.search}
+          onInput={(event) => change({ search: event.currentTarget.value })}
+          data-search
+        />
+      </label>
+      {isNarrow ? (
+        <details class="more">
+          <summary>{chosen === 0 ? "Filters and order" : `Filters and order (${chosen} set)`}</summary>
+          <div class="filters">{fields}</div>
+        </details>
+      ) : (
+        fields
+      )}
       <span class="count" role="status">
         {isFiltered ? `${grouped(shown)} of ${counted(total, "credential")}` : counted(total, "credential")}
       </span>

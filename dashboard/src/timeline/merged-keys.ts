@@ -1,5 +1,12 @@
 import type { Future, KeyBar, Row } from "../../../src/dashboard/wire.ts";
 
+/** Those that have gone, without any that the server still tells of. */
+export function withPast(keys: readonly KeyBar[], past: readonly KeyBar[]): readonly KeyBar[] {
+  if (past.length === 0) return keys;
+  const told = new Set(keys.map(({ id }) => id));
+  return [...keys, ...past.filter(({ id }) => !told.has(id))];
+}
+
 /** What a row tells of its keys, and what the engine foresees of them: a key that both have ends as foreseen. */
 export function mergedKeys(keys: readonly KeyBar[], future: Future | undefined): readonly KeyBar[] {
   if (!future) return keys;
