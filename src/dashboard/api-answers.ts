@@ -9,7 +9,16 @@ import { futureOf } from "./future.ts";
 import { previewOf } from "./preview.ts";
 import { BadQuestion } from "./refusals.ts";
 import { resourceOfSeed } from "./seed.ts";
-import { ACTIONS, type Future, type FuturesAnswer, type FuturesRequest, MAX_FUTURES, type Preview } from "./wire.ts";
+import {
+  ACTIONS,
+  type Future,
+  type FuturesAnswer,
+  type FuturesRequest,
+  type KeyBar,
+  MAX_FUTURE_KEYS,
+  MAX_FUTURES,
+  type Preview,
+} from "./wire.ts";
 
 /** What can be asked for by whoever was let in, by its path. */
 export const ANSWERS: ReadonlyMap<string, readonly [method: Method, answer: Answer]> = new Map([
@@ -39,17 +48,19 @@ async function preview({ source, looker, query }: Asked): Promise<Preview> {
 }
 
 /** What is unknown, or may not be seen, has no future: the page asks again when it hears of it. */
-async function futures({ source, looker, body }: Asked): Promise<FuturesAnswer> {
+async function futures({ source, past, looker, body }: Asked): Promise<FuturesAnswer> {
   const { ids, until } = (body ?? {}) as Readonly<Partial<Record<keyof FuturesRequest, unknown>>>;
   if (!Array.isArray(ids) || ids.length > MAX_FUTURES)
     throw new BadQuestion(400, `ids must be a list of at most ${MAX_FUTURES}`);
   const span = { now: source.clock.now(), until: readUntil(until) };
   const told: Record<string, Future> = Object.create(null);
-  for (const id of new Set(ids.map(String))) {
-    const entry = source.model.get(id);
-    if (!entry?.isWhole || !looker.sight.sees(entry)) continue;
+  const entries = [...new Set(ids.map(String))].flatMap((id) => source.model.get(id) ?? []);
+  const seen = entries.filter((entry) => entry.isWhole && looker.sight.sees(entry));
+  const deleted = await past.deletedOf(seen.map(({ id }) => id));
+  for (const { id, kind, seed } of seen) {
     try {
-      told[id] = futureOf(resourceOfSeed(entry.kind, entry.seed), span);
+      const future = futureOf(resourceOfSeed(kind, seed), span);
+      told[id] = { ...future, keys: withDeleted(future.keys, deleted.get(id) ?? []) };
     } catch (error) {
       source.logger.error("the future of a credential could not be told", { id, error });
     }
@@ -57,6 +68,12 @@ async function futures({ source, looker, body }: Asked): Promise<FuturesAnswer> 
     await scheduler.yield();
   }
   return { futures: told };
+}
+
+/** Those that are no more after those that are there, since they are older. */
+function withDeleted(keys: readonly KeyBar[], deleted: readonly KeyBar[]): readonly KeyBar[] {
+  const known = new Set(keys.map(({ id }) => id));
+  return [...keys, ...deleted.filter(({ id }) => !known.has(id))].slice(0, MAX_FUTURE_KEYS);
 }
 
 function readUntil(until: unknown): number {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AuditPast } from "./audit-past.ts";
 import type { Gate } from "./gate.ts";
 import type { LiveStreams } from "./live-streams.ts";
 import { BadQuestion } from "./refusals.ts";
@@ -11,6 +12,7 @@ export interface ApiCall {
   readonly answers: ReadonlyMap<string, readonly [method: Method, answer: Answer]>;
   readonly gate: Gate;
   readonly source: ViewSource;
+  readonly past: AuditPast;
   readonly streams: LiveStreams;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -22,6 +24,7 @@ export type Method = "GET" | "POST";
 /** Of what somebody asks who was let in. */
 interface Asked {
   readonly source: ViewSource;
+  readonly past: AuditPast;
   readonly looker: Looker;
   readonly query: URLSearchParams;
   /** What came with a POST. */
@@ -64,13 +67,13 @@ async function openLive({ gate, streams, request, response }: ApiCall): Promise<
   return undefined;
 }
 
-async function answerRoute({ gate, answers, source, request, response, url }: ApiCall): Promise<unknown> {
+async function answerRoute({ gate, answers, source, past, request, response, url }: ApiCall): Promise<unknown> {
   const [method, answer] = answers.get(url.pathname) ?? [];
   if (method === undefined || answer === undefined) throw new BadQuestion(404, "there is nothing here by that name");
   expect(request, response, method);
   const guest = await gate.admit(bearerOf(request.headers));
   const body = method === "POST" ? await readBody(request) : undefined;
-  return answer({ source, looker: { guest, sight: await guest.sight() }, query: url.searchParams, body });
+  return answer({ source, past, looker: { guest, sight: await guest.sight() }, query: url.searchParams, body });
 }
 
 function expect(request: IncomingMessage, response: ServerResponse, method: Method): void {

@@ -5,6 +5,7 @@ import type { Redacted } from "../base/redacted.ts";
 import type { BindAddress } from "../runtime/http-endpoints.ts";
 import { ANSWERS } from "./api-answers.ts";
 import { answerApi } from "./api-routes.ts";
+import { AuditPast } from "./audit-past.ts";
 import type { Gate } from "./gate.ts";
 import { LiveStreams } from "./live-streams.ts";
 import type { PageFile, PageFiles } from "./page-files.ts";
@@ -49,9 +50,10 @@ const NOT_BUILT = "The page is not built. In a checkout: npm run build:dashboard
 
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
   const streams = new LiveStreams(options);
+  const past = new AuditPast(options.source);
   const allowed: { hosts: AllowedHosts } = { hosts: { names: options.hostNames } };
   const handle = (request: IncomingMessage, response: ServerResponse): void =>
-    void respond({ options, streams, hosts: allowed.hosts }, request, response);
+    void respond({ options, streams, past, hosts: allowed.hosts }, request, response);
   const { server, stop } = await createServer(options, handle);
   const port = await listen(server, options.bind);
   if (options.isPortOurs) allowed.hosts = { names: options.hostNames, port };
@@ -141,6 +143,7 @@ function listen(server: Server, { host, port }: BindAddress): Promise<number> {
 }
 
 interface Serving {
+  readonly past: AuditPast;
   readonly options: DashboardServerOptions;
   readonly streams: LiveStreams;
   readonly hosts: AllowedHosts;
@@ -156,6 +159,7 @@ async function respond(serving: Serving, request: IncomingMessage, response: Ser
     if (!isApi(request)) return sendPage(serving, url.pathname, request, response);
     const answer = await answerApi({
       answers: ANSWERS,
+      past: serving.past,
       gate,
       source,
       streams: serving.streams,

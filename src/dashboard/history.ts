@@ -78,7 +78,7 @@ function auditLine({ at, action, note, keyId, cause, outcome }: CredentialLine):
 }
 
 /** Keys of which the log tells both that they were published and that they were deleted. */
-function deletedBars(lines: readonly CredentialLine[]): readonly KeyBar[] {
+export function deletedBars(lines: readonly CredentialLine[]): readonly KeyBar[] {
   const published = lines.filter(({ action, keyId }) => action === "KeyPublished" && keyId !== undefined);
   return lines.flatMap(({ action, keyId, keyName, at: deletedAt }) => {
     const index = action === "KeyDeleted" ? published.findIndex((line) => line.keyId === keyId) : -1;

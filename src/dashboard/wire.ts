@@ -275,7 +275,10 @@ export interface FuturesAnswer {
 }
 
 export interface Future {
-  /** The keys that are there, with how they end, and those that will be; at most `MAX_FUTURE_KEYS`. */
+  /**
+   * Those that will be, the keys that are there, with how they end, and of the last year those that are no more, as far as
+   * the audit log tells; the newest first, at most `MAX_FUTURE_KEYS`.
+   */
   readonly keys: readonly KeyBar[];
   readonly windows: readonly Interval[];
   /** Up to when `keys` is complete, where that is before what was asked for. */

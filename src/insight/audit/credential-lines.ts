@@ -4,6 +4,9 @@ import type { RawLine } from "./read-lines.ts";
 
 /** What the audit log says of one resource. Whether its lines are as they were written, `keyturn audit verify` says. */
 export interface CredentialLine {
+  readonly kind: string;
+  readonly namespace: string | undefined;
+  readonly name: string;
   readonly at: number;
   readonly action: string;
   readonly note: string;
@@ -32,20 +35,28 @@ export async function credentialLines(
   const needle = `"name":${JSON.stringify(wanted.name)}`;
   for await (const { text } of lines) {
     if (text === undefined || !text.includes(needle)) continue;
-    const line = readLine(text, wanted);
-    if (line && found.push(line) >= 2 * wanted.most) found.splice(0, found.length - wanted.most);
+    const line = readCredentialLine(text);
+    if (line && isWanted(line, wanted) && found.push(line) >= 2 * wanted.most)
+      found.splice(0, found.length - wanted.most);
   }
   return found.slice(-wanted.most);
 }
 
-function readLine(text: string, { kind, namespace, name, sinceAt }: WantedLines): CredentialLine | undefined {
+const isWanted = (line: CredentialLine, { kind, namespace, name, sinceAt }: WantedLines): boolean =>
+  line.kind === kind && line.name === name && line.namespace === namespace && line.at >= sinceAt;
+
+/** Undefined of a line that is about no resource, or is none. */
+export function readCredentialLine(text: string): CredentialLine | undefined {
   const fields = parsed(text);
   const object = recordOf(fields?.object);
-  if (!fields || object.kind !== kind || object.name !== name || object.namespace !== namespace) return undefined;
-  const at = parseInstant(fields.at);
-  if (at === undefined || at < sinceAt) return undefined;
+  const [kind, name] = [textOf(object.kind), textOf(object.name)];
+  const at = parseInstant(fields?.at);
+  if (!fields || kind === undefined || name === undefined || at === undefined) return undefined;
   const key = recordOf(fields.key);
   return {
+    kind,
+    namespace: textOf(object.namespace),
+    name,
     at,
     action: textOf(fields.action) ?? "",
     note: textOf(fields.note) ?? "",
