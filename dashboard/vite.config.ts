@@ -6,7 +6,7 @@ export default defineConfig({
   base: "/",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
-    outDir: "../dist/dashboard",
+    outDir: "../dist/page",
     target: "esnext",
     cssTarget: "chrome125",
     assetsInlineLimit: 0,

@@ -16,7 +16,7 @@ import { root } from "./run.ts";
 const { values } = parseArgs({
   options: { count: { type: "string", default: "10000" }, runs: { type: "string", default: "3" } },
 });
-const folder = join(root, "dist", "dashboard");
+const folder = join(root, "dist", "page");
 if (!isDashboardCurrent(folder)) await buildDashboard(folder);
 
 interface Figure {

@@ -8,5 +8,5 @@ import { root } from "./run.ts";
 const folder = join(root, "dist");
 await rm(folder, { recursive: true, force: true });
 const { code } = await compileInto(folder);
-if (code === 0) await buildDashboard(join(folder, "dashboard"));
+if (code === 0) await buildDashboard(join(folder, "page"));
 process.exitCode = code;

@@ -25,7 +25,7 @@ if (existsSync(tree) && (await readdir(tree)).length > 0) throw new Error(`${tre
 await mkdir(tree, { recursive: true });
 const compiled = await compileInto(join(tree, "dist"));
 if (compiled.code !== 0) throw new Error("the code does not compile");
-await buildDashboard(join(tree, "dist", "dashboard"));
+await buildDashboard(join(tree, "dist", "page"));
 await installPackages();
 await removeNeedless();
 await writeOwnFiles();

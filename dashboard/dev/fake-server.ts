@@ -200,7 +200,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   };
 }
 
-const builtFolder = resolve(import.meta.dirname, "../../dist/dashboard");
+const builtFolder = resolve(import.meta.dirname, "../../dist/page");
 
 async function file(response: ServerResponse, folder: string, path: string): Promise<void> {
   const isFile = path.startsWith("/assets/") || path === "/icon.svg";

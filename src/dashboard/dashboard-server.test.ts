@@ -204,7 +204,7 @@ describe("bad input", () => {
   });
 
   test("the page is served under every path of its own, and never from a cache that is older", async () => {
-    for (const path of ["/", "/timeline", "/credential/ServiceBinding/orders"]) {
+    for (const path of ["/", "/timeline", "/credential/ServiceBinding/orders", "/consumers/shop/orders.v2"]) {
       const { status, text, headers } = await world.ask(path, { token: "" });
       assert.deepEqual([status, text, headers.get("cache-control")], [200, "<html>", "no-cache"], path);
     }

@@ -46,6 +46,8 @@ export interface DashboardServer {
 }
 
 const INDEX = "/index.html";
+/** Places within the page that names of resources are a part of, and those may have dots. */
+const NAMED_PLACES = /^\/(?:credential|consumers)\//;
 const NOT_BUILT = "The page is not built. In a checkout: npm run build:dashboard, and then start again.";
 
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
@@ -203,7 +205,8 @@ function sendPage({ options }: Serving, path: string, request: IncomingMessage, 
     response.setHeader("allow", "GET, HEAD");
     throw new BadQuestion(405, "only GET and HEAD");
   }
-  const file = options.page.get(path.includes(".") ? path : INDEX);
+  const isPlace = !path.includes(".") || NAMED_PLACES.test(path);
+  const file = options.page.get(isPlace ? INDEX : path);
   if (!file && options.page.size === 0) throw new CannotServe(NOT_BUILT);
   if (!file) throw new BadQuestion(404, "there is no such file");
   const { body, encoding } = packed(file, String(request.headers["accept-encoding"] ?? ""));

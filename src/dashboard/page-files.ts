@@ -33,7 +33,7 @@ const HASHED = /-[\w-]{8,}\.\w+$/;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Where a build leaves the page, seen from the sources and from what is compiled of them alike. */
-export const defaultPageFolder = (): string => fileURLToPath(new URL("../../dist/dashboard", import.meta.url));
+export const defaultPageFolder = (): string => fileURLToPath(new URL("../../dist/page", import.meta.url));
 
 /** All at once, and never again: what is served cannot be changed by whoever may write to the folder later. */
 export async function readPageFiles(folder: string): Promise<PageFiles> {

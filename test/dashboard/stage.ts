@@ -26,7 +26,7 @@ export interface Stage {
 export function useStage(): Stage {
   let browser: Browser | undefined;
   const servers: FakeServer[] = [];
-  let folder = join(root, "dist", "dashboard");
+  let folder = join(root, "dist", "page");
   let own: string | undefined;
   before(async () => {
     if (!isDashboardCurrent(folder)) {
