@@ -3,8 +3,7 @@ import { root } from "./run.ts";
 
 /**
  * Tests that need nothing but this checkout and take long: every point at which a process may die, many resources at a time,
- * the stories of both servers that start many processes, on the embedded one, and every page of the dashboard at every
- * size. `npm run test:cluster` runs them, and `npm test` those that are named to it.
+ * the stories of both servers that start many processes, on the embedded one, and those of the dashboard in a browser. `npm run test:cluster` runs them, and `npm test` those that are named to it.
  */
 export const longTests: readonly string[] = globSync(
   [
@@ -19,7 +18,7 @@ export const longTests: readonly string[] = globSync(
     "test/import/*.test.ts",
     "test/install/{check,uninstall,uninstall-crash,uninstall-scenarios}.test.ts",
     "test/docs/tutorials-run.test.ts",
-    "test/dashboard/pages.test.ts",
+    "test/dashboard/{acting,live,pages,way-in}.test.ts",
   ],
   { cwd: root },
 ).sort();

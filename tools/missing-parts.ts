@@ -22,7 +22,7 @@ export async function missingParts(): Promise<readonly MissingPart[]> {
       command: "npm run test:image",
     },
     {
-      what: `${longTests.length} files that take long: deaths at every write, many resources at a time, stories with many processes, and every page of the dashboard at every size.`,
+      what: `${longTests.length} files that take long: deaths at every write, many resources at a time, stories with many processes, and those of the dashboard in a browser.`,
       command: "npm run test:cluster -- --only long",
     },
   ];
