@@ -32,7 +32,7 @@ describe("the tutorials, as they are written", { concurrency: true, timeout: TIM
 
   before(async () => {
     if (kubectl === undefined) return;
-    for (const name of ["package.json", "node_modules", "src", "docs"]) {
+    for (const name of ["package.json", "package-lock.json", "node_modules", "src", "docs", "tools", "dashboard"]) {
       symlinkSync(join(folder, name), join(checkout, name));
     }
     const child = spawn("sh", ["-c", `exec ${START.split(" && ")[1]}`], {
