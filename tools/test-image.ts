@@ -37,7 +37,7 @@ console.log(JSON.stringify({
 /** But for the two that would start it. */
 const IMPORT_ALL = `
 const { globSync } = await import("node:fs");
-const files = globSync("**/*.js", { cwd: process.argv[1], exclude: ["main.js", "start.js"] });
+const files = globSync("**/*.js", { cwd: process.argv[1], exclude: ["main.js", "start.js", "page/**"] });
 for (const file of files) await import("file://" + process.argv[1] + "/" + file);
 console.log(files.length);
 process.exit(0);`;

@@ -18,6 +18,7 @@ const sound: readonly TreeEntry[] = [
   file("bin/keyturn", { mode: 0o755 }),
   folder("dist"),
   file("dist/main.js"),
+  file("dist/page/index.html"),
   file("package.json", { manifest: { name: "keyturn", version: "1.0.0", scripts: { start: "x" } } }),
   folder("node_modules"),
   folder("node_modules/@a/b"),
@@ -38,6 +39,7 @@ const added: readonly (readonly [entry: TreeEntry, finding: string])[] = [
   [folder("node_modules/@a/b/test"), "node_modules/@a/b/test: a test"],
   [file("dist/simulation/world.js"), "dist/simulation/world.js: a test"],
   [file("node_modules/@a/b/README.md"), "node_modules/@a/b/README.md: words"],
+  [file("dist/other/index.html"), "dist/other/index.html: words"],
   [file("node_modules/.package-lock.json"), "node_modules/.package-lock.json: settings"],
   [file("dist/.npmrc"), "dist/.npmrc: settings"],
   [
@@ -47,7 +49,7 @@ const added: readonly (readonly [entry: TreeEntry, finding: string])[] = [
   [file("dist/open.js", { mode: 0o664 }), "dist/open.js: writable by others"],
   [file("dist/set.js", { mode: 0o4755 }), "dist/set.js: a set-id or sticky bit"],
   [{ ...file("dist/out.js"), kind: "link", target: "../etc" }, "dist/out.js: a link that leads out"],
-  [file("dist/large.js", { bytes: 60_000_000 }), "60000008 bytes, which is more than 60000000"],
+  [file("dist/large.js", { bytes: 60_000_000 }), "60000009 bytes, which is more than 60000000"],
   [
     file("node_modules/c/package.json", { manifest: { name: "c", version: "1.0.0", scripts: { postinstall: "x" } } }),
     "node_modules/c/package.json: an install script (postinstall)",

@@ -28,7 +28,8 @@ const DEVELOPMENT: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["source", /\.[cm]?tsx?$/],
   ["a map", /\.map$/],
   ["a test", /\.(test|spec|fixture)\.|(^|\/)(tests?|specs?|__tests__|recorded|simulation)(\/|$)/],
-  ["words", /\.(md|markdown|html)$|(^|\/)(docs|examples?|benchmarks?)(\/|$)/],
+  // But for the page that the operator serves.
+  ["words", /^(?!dist\/page\/index\.html$).*\.(md|markdown|html)$|(^|\/)(docs|examples?|benchmarks?)(\/|$)/],
   ["settings", /(^|\/)(\.[^/]+|tsconfig[^/]*|package-lock\.json|Makefile|gruntfile\.js)$/],
   ["native code, which is not the same everywhere", /\.(node|gyp|so|dylib|dll|exe)$/],
 ];
