@@ -120,7 +120,7 @@ const rolloutStories: readonly Story[] = ROLLED.map(([kind, pods]) =>
   story(`the restart of a ${kind} is followed to its end`, async (stage) => {
     const shop = new Shop(stage);
     await shop.secret("db", { password: "one" });
-    await shop.workload(kind.toLowerCase(), { kind });
+    await shop.workload("web", { kind });
     await shop.adopted("web", kind);
     const before = (await shop.complete("web", pods, kind)).map(({ metadata }) => metadata.uid);
     await shop.secret("db", { password: "two" });
