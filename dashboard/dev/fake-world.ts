@@ -251,6 +251,7 @@ export class FakeWorld {
       kind: "RotatingResource",
       name: "bare",
       keys: [],
+      // On purpose less than a row has: an old server, or a resource without a status.
     } as unknown as Row;
     this.#put(bare, "none", now);
   }

@@ -59,6 +59,7 @@ export async function longestTask(page: Page, act: () => Promise<unknown>): Prom
   if (!browser) throw new Error("the page has no browser");
   const session = await browser.newBrowserCDPSession();
   const events: TraceEvent[] = [];
+  // The protocol types it as maps of anything.
   session.on("Tracing.dataCollected", ({ value }) => events.push(...(value as unknown as TraceEvent[])));
   await session.send("Tracing.start", {
     transferMode: "ReportEvents",

@@ -6,6 +6,7 @@ export function memo<P extends object>(view: (props: P) => ComponentChild): Func
     this.shouldComponentUpdate = (next) => differs(this.props, next);
     return createElement(view as FunctionComponent<P>, props);
   }
+  // Preact makes an instance of any function, which its type does not say.
   return Memo as unknown as FunctionComponent<P>;
 }
 

@@ -60,6 +60,7 @@ export function FilterBar({
   const { total, kinds, namespaces } = choices.value;
   const change = (part: { [K in keyof ListQuery]?: ListQuery[K] | undefined }): void => {
     const next = { ...query, ...part };
+    // Without what is undefined it is a query again; fromEntries has no type for that.
     onChange(
       Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as unknown as ListQuery,
     );

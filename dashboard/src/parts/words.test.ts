@@ -27,6 +27,7 @@ describe("words of the page", () => {
     [row({ phase: "Rotating", keys: [key("a-2", "pending")] }), "Rotating", "a-2 is being made"],
     [row({ isFrozen: true }), "Ready, frozen", "no rotation: frozen"],
     [row({ isPaused: true }), "Ready, paused", "paused"],
+    // On purpose less than a row has.
     [{ ...row(), frequencyMs: undefined } as unknown as Row, "Ready", "no rotation"],
     [row({ troubles: [{ reason: "X", message: "x", group: "failing" }] }), "Problem", "held back"],
     [{ id: "K/b", kind: "K", name: "b", keys: [] } as unknown as Row, "Unknown", "no rotation"],
