@@ -46,7 +46,7 @@ const isMarked = ({ metadata }: KubeObject): boolean => metadata.annotations?.[R
 export const mendingStories: readonly BindStory[] = [
   story(
     "shared",
-    "a shared key that is written anew, and instances that are edited and too many",
+    "a key that is written anew, another and none of ours, and instances that are edited and too many",
     async (scene, stage) => {
       stage.guard.excuse(`${scene.namespace}/${SHARED}`);
       const change = (spec: object) => scene.patch("Bind9Cluster", "dns", { spec });
@@ -70,6 +70,10 @@ export const mendingStories: readonly BindStory[] = [
       await change({ global: { rndcKeys: { secret: null } } });
       await scene.until("the shared key to go", async () => (await scene.get("RndcKey", SHARED)) === undefined);
       await scene.atRest(KEY, 1);
+      stage.guard.excuse(`${scene.namespace}/${KEY}`);
+      await scene.create("Secret", "theirs", { stringData: { "rndc.key": keyFile() } });
+      await change({ global: { rndcKeys: { secretRef: { name: "theirs" } } } });
+      await scene.until("the instance's own key to go", async () => (await scene.get("RndcKey", KEY)) === undefined);
     },
   ),
 

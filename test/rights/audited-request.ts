@@ -5,6 +5,8 @@ import { apiVersionOf } from "../../src/kube/objects.ts";
 export interface AuditedRequest {
   /** Where the operator's ServiceAccount is, and with it everything that is the operator's own. */
   readonly home: string;
+  /** Of the ServiceAccount. */
+  readonly account: string;
   readonly version: string;
   /** The controllers that asked; none: the operator as a whole. */
   readonly callers: readonly string[];
@@ -41,7 +43,7 @@ interface AuditEvent {
 }
 
 /** An installation's, or one of those that `operatorAccess` makes. */
-const ACCOUNT = /^system:serviceaccount:([^:]+):(?:keyturn|keyturn-of-[^:]+)$/;
+const ACCOUNT = /^system:serviceaccount:([^:]+):(keyturn|keyturn-of-[^:]+)$/;
 const USER_AGENT = /^keyturn\/(\S+)(?: \(([^)]*)\))?$/;
 /** Where a check comes after the one that the server writes down: of owners, and of what a patch makes. */
 const REFUSED = /is forbidden: (User "|cannot set (blockOwnerDeletion|an ownerRef))/;
@@ -52,16 +54,18 @@ const NOT_YET = /RBAC: \[?(cluster)?role\S* "[^"]+" not found/;
 /** Undefined for whoever is no operator, for what everybody may ask, and for what was asked with the rights of somebody else. */
 export function readAuditLine(line: string): AuditedRequest | undefined {
   const event = JSON.parse(line) as AuditEvent;
-  const [, home] = ACCOUNT.exec(event.user.username) ?? [];
+  const [, home, account] = ACCOUNT.exec(event.user.username) ?? [];
   const [, version, callers = ""] = USER_AGENT.exec(event.userAgent ?? "") ?? [];
   const { objectRef: { resource, subresource, apiGroup: group = "", namespace, name } = {}, verb } = event;
-  if (home === undefined || version === undefined || resource === undefined || event.impersonatedUser) return undefined;
-  if (group === "authorization.k8s.io") return undefined;
+  if (home === undefined || account === undefined || version === undefined) return undefined;
+  if (resource === undefined || event.impersonatedUser) return undefined;
+  if (group === "authorization.k8s.io" && resource.startsWith("selfsubject")) return undefined;
   const refusal = refusalOf(event);
   // Whom an operator may act as is granted by others, namespace by namespace, and not by an installation.
   if (refusal?.includes("cannot impersonate resource")) return undefined;
   return {
     home,
+    account,
     version,
     callers: callers === "" ? [] : [...new Set(callers.split(","))],
     verb,

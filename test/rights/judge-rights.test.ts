@@ -119,6 +119,10 @@ describe("a line of an audit log", () => {
       { objectRef: { apiGroup: "authorization.k8s.io", resource: "selfsubjectaccessreviews" } },
     ],
   ];
+  test("what only some may ask, of whom others are", () => {
+    const objectRef = { apiGroup: "authorization.k8s.io", resource: "subjectaccessreviews" };
+    assert.equal(request("create", objectRef).resource, "subjectaccessreviews");
+  });
   for (const [reason, fields] of passedOver) {
     test(`passed over: ${reason}`, () =>
       assert.equal(readAuditLine(line({ verb: "get", objectRef: SECRET, ...fields })), undefined));
@@ -185,6 +189,24 @@ describe("what was asked, held against what is granted", () => {
     assert.equal(judge({ family: "b" }).missing.length, 1);
     const write = [request("create", SECRET, { userAgent: "keyturn/0.2.0 (restart)" })];
     assert.equal(judgeRights(write, [restart, { ...btp, lends: true }]).missing.length, 1, "sights, and nothing else");
+  });
+
+  test("what one of a family needed, all of it did", () => {
+    const write = [request("create", SECRET, { userAgent: "keyturn/0.2.0 (restart)" })];
+    const family = [btp, { ...restart, rules: btp.rules }].map((role) => ({ ...role, family: "a" }));
+    assert.deepEqual(judgeRights(write, family).unused, ["btp: get secrets", "restart: get secrets"]);
+  });
+
+  test("a refusal by a server that had yet to read its roles, of what the same account was granted", () => {
+    const user = (name: string) => ({ user: { username: `system:serviceaccount:default:${name}` } });
+    const refused = (name: string) =>
+      request("get", SECRET, { ...forbidden('secrets "db" is forbidden: User "x" cannot get'), ...user(name) });
+    const all = "keyturn-of-default-all";
+    const judge = (...requests: readonly AuditedRequest[]) => judgeRights(requests, [btp]).missing.length;
+    assert.equal(judge(refused(all), request("get", SECRET, user(all))), 0);
+    assert.equal(judge(refused(all), request("create", SECRET, user(all))), 1, "something else was granted");
+    assert.equal(judge(refused(all), request("get", SECRET, user("keyturn-of-default-btp"))), 1, "to somebody else");
+    assert.equal(judge(refused("keyturn"), request("get", SECRET, user("keyturn"))), 1, "by an upgrade, perhaps");
   });
 
   test("what is granted at home is granted there alone, and not needed elsewhere for that", () => {

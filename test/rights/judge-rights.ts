@@ -53,12 +53,22 @@ export function judgeRights(
   declared: readonly DeclaredRefusal[] = [],
 ): RightsVerdict {
   const judge = new Judge(roles);
-  for (const request of requests) {
+  const all = [...requests];
+  const granted = new Set(all.filter(({ refusal }) => refusal === undefined).map(rightAsked));
+  for (const request of all) {
+    // A server that has only just started refuses whoever's roles it has yet to read.
+    const isTooEarly = isLasting(request) && granted.has(rightAsked(request));
     if (request.refusal === undefined) judge.allowed(request);
-    else if (!declared.some((one) => isMeant(one, request))) judge.refused(request, request.refusal);
+    else if (!isTooEarly && !declared.some((one) => isMeant(one, request))) judge.refused(request, request.refusal);
   }
   return judge.verdict();
 }
+
+/** Whether its rights stay what they are for as long as there is the account. An installation's change by an upgrade. */
+const isLasting = ({ account }: AuditedRequest): boolean => account !== "keyturn";
+
+const rightAsked = ({ home, account, verb, group, resource, namespace }: AuditedRequest): string =>
+  JSON.stringify([home, account, verb, group, resource, namespace]);
 
 class Judge {
   readonly #roles: readonly GrantedRole[];
@@ -88,11 +98,18 @@ class Judge {
     const [best] = own.sort((a, b) => breadth(a) - breadth(b));
     if (best) {
       // What is asked for at home alone need not be granted everywhere.
-      if (best.role.isOwn || asked.namespace !== asked.home) this.#needed.add(best);
+      if (best.role.isOwn || asked.namespace !== asked.home) this.#note(best, found);
     } else if (!asked.isMaybe && !found.some((right) => this.#helps(right, caller))) {
       const callers = caller === undefined ? [] : [caller];
       this.#missing.add(`${describe({ ...asked, callers })}: no role of its own allows it`);
     }
+  }
+
+  /** Which of a family asks first is chance: the next time, it is another one. */
+  #note(best: Right, found: readonly Right[]): void {
+    const { family } = best.role;
+    this.#needed.add(best);
+    for (const right of found) if (family !== undefined && right.role.family === family) this.#needed.add(right);
   }
 
   /** Whether a right of somebody else is enough. */
