@@ -12,30 +12,35 @@ export interface Right {
   readonly namespace?: string;
 }
 
-/** A right, and who needs it: a controller, or the operator itself. */
+/** A right, and who needs it: a controller, the dashboard, or the operator itself. */
 export interface NeededRight extends Right {
   readonly neededBy: string;
 }
 
-export type RightsWishes = Pick<RightsOptions, "controllers" | "namespace" | "scopedNamespaces" | "lease">;
+export type RightsWishes = Pick<
+  RightsOptions,
+  "controllers" | "namespace" | "scopedNamespaces" | "lease" | "hasDashboard"
+>;
 
 /** Whatever is switched on. */
 export const OPERATOR = "operator";
+/** Where the operator serves it. */
+export const DASHBOARD = "dashboard";
 
 /** Every single right that an installation gives the operator: what its roles say, taken apart. */
 export function neededRights(wishes: RightsWishes): readonly NeededRight[] {
   const roles = rights({ ...wishes, name: OPERATOR, labels: {} }).filter(({ kind }) => !kind.endsWith("Binding"));
   return roles.flatMap(({ metadata, rules }) => {
     const whose = {
-      neededBy: wishes.controllers.find((controller) => isRoleOf(metadata.name, controller)) ?? OPERATOR,
+      neededBy: [...wishes.controllers, DASHBOARD].find((part) => isRoleOf(metadata.name, part)) ?? OPERATOR,
       ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
     };
     return (rules as readonly PolicyRule[]).flatMap((rule) => rightsIn(rule, whose));
   });
 }
 
-const isRoleOf = (role: string, controller: string): boolean =>
-  role === `${OPERATOR}-${controller}` || role === `${OPERATOR}-${controller}-scoped`;
+const isRoleOf = (role: string, part: string): boolean =>
+  role === `${OPERATOR}-${part}` || role === `${OPERATOR}-${part}-scoped`;
 
 function rightsIn(rule: PolicyRule, whose: Pick<NeededRight, "neededBy" | "namespace">): readonly NeededRight[] {
   const names: readonly (string | undefined)[] = rule.resourceNames ?? [undefined];

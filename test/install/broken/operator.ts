@@ -5,13 +5,13 @@ import { type BrokenSetUp, isDeployment, OPERATOR } from "./broken-set-up.ts";
 
 const CRASHING = { namespace: NAMESPACE, name: "keyturn-crashing" };
 
-async function redeploy(scene: CheckScene): Promise<void> {
+export async function redeploy(scene: CheckScene): Promise<void> {
   await scene.remove(deployments, OPERATOR);
   await scene.install(isDeployment);
   await scene.untilAvailable();
 }
 
-const container = (change: object): object => ({
+export const container = (change: object): object => ({
   spec: { template: { spec: { containers: [{ name: "operator", image: "keyturn:0", ...change }] } } },
 });
 

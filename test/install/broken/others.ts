@@ -3,6 +3,7 @@ import { deployments, leases, serviceAccounts } from "../../conformance/kinds.ts
 import { btp } from "../../families/btp.ts";
 import { NAMESPACE } from "../check-scene.ts";
 import { type BrokenSetUp, isDeployment, OPERATOR } from "./broken-set-up.ts";
+import { container, redeploy } from "./operator.ts";
 
 const binding = (name: string, config: string): KubeObject =>
   btp.manifest({
@@ -87,6 +88,20 @@ export const rights: readonly BrokenSetUp[] = [
       about: /^btp$/,
       message: new RegExp(`ServiceAccount keyturn-check/nobody ${ALL_OF_SECRETS}`),
       remedy: /keyturn manifests --controllers btp/,
+    },
+  },
+  {
+    name: "the operator serves the dashboard, and may not ask who somebody is",
+    on: "real",
+    break: (scene) => scene.merge(deployments, OPERATOR, container({ args: ["operator", "--dashboard-bind=:8443"] })),
+    called: async () => ({ words: ["--as-service-account", keyOf(NOBODY)] }),
+    mend: redeploy,
+    found: {
+      group: "rights",
+      level: "problem",
+      about: /^dashboard$/,
+      message: /may not create tokenreviews\.authentication\.k8s\.io$/,
+      remedy: /keyturn manifests --serve-dashboard/,
     },
   },
   {

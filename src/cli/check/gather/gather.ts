@@ -19,7 +19,7 @@ import { isOurs } from "../judge/whose.ts";
 import { gatherAdmission, gatherWebhooks } from "./admission.ts";
 import { gatherConfigurations } from "./configurations.ts";
 import { lookAt, lookAtAll } from "./look.ts";
-import { gatherOperator, LEASE } from "./operator.ts";
+import { gatherOperator, LEASE, wordsOf } from "./operator.ts";
 import { gatherResources } from "./resources.ts";
 import { type Account, gatherRights } from "./rights.ts";
 import { gatherServer } from "./server.ts";
@@ -64,6 +64,7 @@ async function gatherCluster(
   const families = [createBtpFamily(), createCloudFoundryFamily()].filter(({ name }) => controllers.includes(name));
   const servesPolicies = !contact.servesPolicies.isSeen || contact.servesPolicies.value;
   const deployments = await lookAtAll(kube, deploymentType);
+  const own = operatorIn(deployments, namespace);
   return {
     skewMs,
     definitions: await gatherDefinitions(kube, kinds),
@@ -72,10 +73,11 @@ async function gatherCluster(
       namespace,
       scopedNamespaces,
       lease: LEASE,
+      hasDashboard: own !== undefined && servesDashboard(own),
       account,
       user: contact.user,
     }),
-    admission: servesPolicies ? await gatherAdmission(kube, controllers, accountIn(deployments, namespace)) : [],
+    admission: servesPolicies ? await gatherAdmission(kube, controllers, accountOf(own, namespace)) : [],
     webhooks: await gatherWebhooks(kube, kinds),
     operator: await gatherOperator(kube, { namespace, version, now: clock.now() - (skewMs ?? 0), deployments }),
     configurations: await gatherConfigurations(kube, { families, http, clock, isOffline }),
@@ -84,12 +86,17 @@ async function gatherCluster(
   };
 }
 
-/** Who the operator is: as its Deployment says, else as the manifests have it. */
-function accountIn(deployments: Sight<readonly KubeObject[]>, namespace: string): Account {
-  const own = (deployments.isSeen ? deployments.value : []).find(
+const operatorIn = (deployments: Sight<readonly KubeObject[]>, namespace: string): KubeObject | undefined =>
+  (deployments.isSeen ? deployments.value : []).find(
     (deployment) => isOurs(deployment) && deployment.metadata.namespace === namespace,
   );
-  const { serviceAccountName } = recordOf(recordOf(recordOf(own?.spec).template).spec);
+
+const servesDashboard = (operator: KubeObject): boolean =>
+  wordsOf(operator).some((word) => word.startsWith("--dashboard-bind"));
+
+/** Who the operator is: as its Deployment says, else as the manifests have it. */
+function accountOf(operator: KubeObject | undefined, namespace: string): Account {
+  const { serviceAccountName } = recordOf(recordOf(recordOf(operator?.spec).template).spec);
   return { namespace, name: typeof serviceAccountName === "string" ? serviceAccountName : "keyturn" };
 }
 

@@ -57,10 +57,13 @@ export async function leasesOf(
 
 const FLAG = "--lease-name=";
 
-function leaseName({ spec }: KubeObject): readonly string[] {
-  const pod = recordOf(recordOf(recordOf(spec).template).spec);
-  return recordsIn(pod.containers)
-    .flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []))
+const leaseName = (deployment: KubeObject): readonly string[] =>
+  wordsOf(deployment)
     .filter((word) => word.startsWith(FLAG))
     .map((word) => word.slice(FLAG.length));
+
+/** What an operator is told on its command line. */
+export function wordsOf({ spec }: KubeObject): readonly string[] {
+  const pod = recordOf(recordOf(recordOf(spec).template).spec);
+  return recordsIn(pod.containers).flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []));
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seen, unseen } from "../finding.ts";
-import { neededRights, OPERATOR } from "../needed-rights.ts";
+import { DASHBOARD, neededRights, OPERATOR } from "../needed-rights.ts";
 import { type AnsweredRight, judgeRights } from "./rights.ts";
 
 const wishes = { controllers: ["btp", "restart"], namespace: "home", scopedNamespaces: [], lease: "keyturn" };
@@ -61,6 +61,21 @@ test("rights: a remedy names the controller that they are for", () => {
   const [first] = judgeRights({ who: "somebody", answers: seen(answered(({ resource }) => resource !== "pods")) });
   assert.ok(first && "remedy" in first);
   assert.match(first.remedy, /^keyturn manifests --controllers restart has /);
+});
+
+test("rights: an operator that serves the dashboard needs what that asks for", () => {
+  assert.ok(!needed.some(({ neededBy }) => neededBy === DASHBOARD));
+  const served = neededRights({ ...wishes, hasDashboard: true }).filter(({ neededBy }) => neededBy === DASHBOARD);
+  assert.deepEqual(
+    served.map(({ verb, resource }) => `${verb} ${resource}`),
+    ["create tokenreviews", "create subjectaccessreviews"],
+  );
+  const [first] = judgeRights({
+    who: "somebody",
+    answers: seen(served.map((right) => ({ ...right, isAllowed: false }))),
+  });
+  assert.ok(first && "remedy" in first);
+  assert.match(first.remedy, /^keyturn manifests --serve-dashboard has /);
 });
 
 test("rights: where nobody may ask, that is a hint", () => {

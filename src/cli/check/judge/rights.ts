@@ -1,5 +1,5 @@
 import { counted, type Finding, judged, ok, problem, type Sight } from "../finding.ts";
-import { type NeededRight, OPERATOR } from "../needed-rights.ts";
+import { DASHBOARD, type NeededRight, OPERATOR } from "../needed-rights.ts";
 
 export interface RightsFacts {
   /** Who was asked about. */
@@ -26,12 +26,16 @@ export function judgeRights({ who, answers }: RightsFacts): readonly Finding[] {
 function missingRight(who: string, rights: readonly AnsweredRight[]): Finding {
   const [first] = rights as readonly [AnsweredRight];
   const verbs = rights.map(({ verb }) => verb).join(", ");
-  const controllers = first.neededBy === OPERATOR ? "" : ` --controllers ${first.neededBy}`;
   return problem(
     first.neededBy,
     `${who} may not ${verbs} ${objectOf(first)}`,
-    `keyturn manifests${controllers} has a role with this right and its binding: apply them, or grant it to ${who}`,
+    `keyturn manifests${flagFor(first.neededBy)} has a role with this right and its binding: apply them, or grant it to ${who}`,
   );
+}
+
+function flagFor(part: string): string {
+  if (part === OPERATOR) return "";
+  return part === DASHBOARD ? " --serve-dashboard" : ` --controllers ${part}`;
 }
 
 function objectOf({ group, resource, subresource, name, namespace }: AnsweredRight): string {
