@@ -109,7 +109,10 @@ class Rounds {
   }
 }
 
-/** A key is due again only after the window in which it was made has closed, and before the next one opens. */
+/**
+ * A key is due again only after the window in which it was made has closed, and before the next one opens; and after all
+ * deletions, since whoever is due while it is closed says so in its status.
+ */
 function policyOf({ everyMinutes, overlapMs }: DueAtOnceOptions): Rotation {
   const everyMs = everyMinutes * MINUTE_MS;
   const frequencyMs = FREQUENCY * everyMs;
@@ -121,7 +124,7 @@ function policyOf({ everyMinutes, overlapMs }: DueAtOnceOptions): Rotation {
 }
 
 /** In shares of what is between two openings. */
-const [OPEN, FREQUENCY, CLOSED_BY] = [0.6, 0.65, 0.62];
+const [OPEN, FREQUENCY, CLOSED_BY] = [0.6, 0.75, 0.62];
 
 /** Right after a window would have closed, and late enough that every key is old enough when the next one opens. */
 function changeAt(newestAt: number, { everyMinutes }: DueAtOnceOptions): number {

@@ -30,7 +30,7 @@ export const measureServiceBindings = (): Promise<Findings> =>
     const measured = await measureDueAtOnce(world, {
       count: DUE,
       everyMinutes: 4,
-      overlapMs: 90_000,
+      overlapMs: 80_000,
       patienceMs: PATIENCE_MS,
       kubeMeter: apiServerMeter(world.kube),
     });
