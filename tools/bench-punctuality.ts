@@ -1,5 +1,5 @@
 import { figure, reportFigures } from "../test/bench/figures.ts";
-import { residentMegabytes } from "../test/bench/process-memory.ts";
+import { restingMegabytes } from "../test/bench/process-memory.ts";
 import { onRealServer } from "../test/bench/real-server.ts";
 import { apiServerMeter, isWrite, sumOf } from "../test/bench/request-counts.ts";
 import { measureSpreadOut } from "../test/bench/spread-out.ts";
@@ -26,7 +26,7 @@ await buildDist();
 await onRealServer({ family: btp }, async (world) => {
   await world.startOperator(FLAGS);
   await world.control("PUT", `instances/${FAILING_INSTANCE}`, {});
-  let restingMegabytes = Number.NaN;
+  let madeMegabytes = Number.NaN;
   const { lateness, quiet } = await measureSpreadOut(world, {
     count: BINDINGS,
     leadMs: 6 * MINUTE_MS,
@@ -36,8 +36,8 @@ await onRealServer({ family: btp }, async (world) => {
     kubeMeter: apiServerMeter(world.kube),
     instanceOf: (index) => (index < FAILING ? FAILING_INSTANCE : undefined),
     onAtRest: async () => {
-      restingMegabytes = residentMegabytes(world.operator.processId);
-      console.log(`${BINDINGS} bindings at rest, ${Math.round(restingMegabytes)} MB`);
+      madeMegabytes = await restingMegabytes(world.operator.processId);
+      console.log(`${BINDINGS} bindings at rest, ${Math.round(madeMegabytes)} MB`);
       // Whoever has just made a key has looked at it; after a start, looks are spread over the whole period.
       await world.startOperator(FLAGS);
       await world.untilHealthy(BINDINGS, MINUTE_MS);
@@ -71,10 +71,10 @@ await onRealServer({ family: btp }, async (world) => {
       sumOf(quiet.kube, (key) => /^(?:GET|LIST) /.test(key)),
       AS_MANY_AS_CHECKS,
     ),
-    figure(`${BINDINGS} bindings at rest: RSS in MB`, restingMegabytes, "<= 200"),
+    figure(`${BINDINGS} bindings at rest: RSS in MB`, madeMegabytes, "<= 200"),
     figure(
       `${BINDINGS} bindings, after their rotations: RSS in MB`,
-      residentMegabytes(world.operator.processId),
+      await restingMegabytes(world.operator.processId),
       "<= 200",
     ),
   ];

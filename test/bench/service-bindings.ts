@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { btp } from "../families/btp.ts";
 import { PATIENCE_MS, ROTATIONS_ONLY } from "./bench-flags.ts";
 import { measureDueAtOnce } from "./due-at-once.ts";
 import { type Figure, type Findings, figure } from "./figures.ts";
 import { changeRotation, createBindings, listBindings, NOT_YET } from "./many-bindings.ts";
-import { residentMegabytes } from "./process-memory.ts";
+import { restingMegabytes } from "./process-memory.ts";
 import { measureRawWrites, WRITES_PER_ROTATION } from "./raw-writes.ts";
 import { onRealServer } from "./real-server.ts";
 import { apiServerMeter, sumOf } from "./request-counts.ts";
@@ -79,6 +78,5 @@ async function memoryFigures(world: RotationWorld): Promise<readonly Figure[]> {
 
 async function residentAtRest(world: RotationWorld, processId: number): Promise<number> {
   await world.untilIdle(PATIENCE_MS);
-  await sleep(5_000);
-  return residentMegabytes(processId);
+  return restingMegabytes(processId);
 }
