@@ -45,6 +45,12 @@ class NotingSink implements LiveSink {
     this.isOver = true;
   }
 
+  /** How many credentials the latest overview counts. */
+  lastCount(): number | undefined {
+    const last = this.messages.findLast((message) => message.type === "overview");
+    return last?.overview.kinds.reduce((sum, { count }) => sum + count, 0);
+  }
+
   /** What came since it was last asked, each as its type and the names in it. */
   taken(): readonly string[] {
     return this.messages.splice(0).map((message) => {
@@ -55,9 +61,14 @@ class NotingSink implements LiveSink {
   }
 }
 
-async function streamWorld(entries: readonly Entry[], sight: Sight) {
+interface StreamWorldOptions {
+  readonly gatherMs?: number;
+}
+
+/** A read model of these, and streams for whoever sees them. */
+function streamWorld(entries: readonly Entry[], sight: Sight, options: StreamWorldOptions = {}) {
   const clock = new ManualClock();
-  const model = new ReadModel({ clock, logger: silentLogger });
+  const model = new ReadModel({ clock, logger: silentLogger, ...options });
   for (const one of entries) model.put(one);
   const source: ViewSource = {
     clock,
@@ -67,36 +78,41 @@ async function streamWorld(entries: readonly Entry[], sight: Sight) {
     mayChange: false,
     audit: { paths: [], namespace: "" },
   };
-  const sink = new NotingSink();
+  const overviews = new SharedOverviews(source);
   const looker: Looker = { guest: { name: "ada" } as Guest, sight };
   const rights: { lookAgain: () => Promise<Looker> } = { lookAgain: async () => looker };
-  const stream = new LiveStream({
-    source,
-    overviews: new SharedOverviews(source),
-    looker,
-    sink,
-    lookAgain: () => rights.lookAgain(),
-  });
+  const create = () => {
+    const sink = new NotingSink();
+    const stream = new LiveStream({ source, overviews, looker, sink, lookAgain: () => rights.lookAgain() });
+    return { sink, stream };
+  };
+  return { clock, model, rights, looker, create };
+}
+
+/** The same with a stream that has told everything. */
+async function openedStream(entries: readonly Entry[], sight: Sight) {
+  const world = streamWorld(entries, sight);
+  const { sink, stream } = world.create();
   await stream.run();
-  return { clock, model, sink, stream, rights, looker };
+  return { ...world, sink, stream };
 }
 
 describe("a stream", () => {
   test("tells everything in parts, of which the last one says so", async () => {
     const entries = Array.from({ length: 600 }, (_, index) => entry("shop", `e${index}`));
-    const { sink, stream } = await streamWorld(entries, sightOf("shop"));
+    const { sink, stream } = await openedStream(entries, sightOf("shop"));
     assert.deepEqual(sink.taken(), ["hello", "overview", "rows 250", "rows 250", "rows 100 last"]);
     stream.stop();
   });
 
   test("of nothing tells that it is all", async () => {
-    const { sink, stream } = await streamWorld([], sightOf("shop"));
+    const { sink, stream } = await openedStream([], sightOf("shop"));
     assert.deepEqual(sink.taken(), ["hello", "overview", "rows 0 last"]);
     stream.stop();
   });
 
-  test("tells a change within 150 ms, and overviews twice a second at most", async () => {
-    const { sink, stream, clock, model } = await streamWorld([entry("shop", "a")], sightOf("shop"));
+  test("tells a change within 150 ms, and overviews four times a second at most", async () => {
+    const { sink, stream, clock, model } = await openedStream([entry("shop", "a")], sightOf("shop"));
     await clock.advance(1000);
     sink.taken();
     model.put(entry("shop", "b"));
@@ -111,12 +127,35 @@ describe("a stream", () => {
       await clock.advance(100);
     }
     const overviews = sink.taken().filter((words) => words === "overview").length;
-    assert.ok(overviews >= 3 && overviews <= 5, `${overviews} within two seconds`);
+    assert.ok(overviews >= 6 && overviews <= 9, `${overviews} within two seconds`);
     stream.stop();
   });
 
+  test("counts a change within half a second, also right after an overview", async () => {
+    const { sink, stream, clock, model } = await openedStream([], sightOf("shop"));
+    for (const pauseMs of [0, 100, 200, 300]) {
+      await clock.advance(pauseMs);
+      model.put(entry("shop", `after-${pauseMs}`));
+      await clock.advance(400);
+      assert.equal(sink.lastCount(), model.size, `${pauseMs} ms after the one before`);
+    }
+    stream.stop();
+  });
+
+  test("counts a change that came after somebody else was told an overview", async () => {
+    const { sink, stream, clock, model, create } = await openedStream([], sightOf("shop"));
+    await clock.advance(3000);
+    const other = create();
+    await other.stream.run();
+    model.put(entry("shop", "a"));
+    await clock.advance(400);
+    assert.deepEqual([sink.lastCount(), other.sink.lastCount()], [1, 1]);
+    stream.stop();
+    other.stream.stop();
+  });
+
   test("says nothing of what may not be seen, nor that it has gone", async () => {
-    const { sink, stream, clock, model } = await streamWorld([entry("bank", "secret")], sightOf("shop"));
+    const { sink, stream, clock, model } = await openedStream([entry("bank", "secret")], sightOf("shop"));
     model.put(entry("bank", "other"));
     model.remove("RotatingResource/bank/secret");
     await clock.advance(1000);
@@ -128,7 +167,7 @@ describe("a stream", () => {
   });
 
   test("a comment comes when nothing else does", async () => {
-    const { sink, stream, clock } = await streamWorld([], sightOf("shop"));
+    const { sink, stream, clock } = await openedStream([], sightOf("shop"));
     await clock.advance(35_000);
     assert.equal(sink.comments, 3);
     stream.stop();
@@ -137,7 +176,7 @@ describe("a stream", () => {
 
   test("whoever may see something else by now is told everything anew", async () => {
     const entries = [entry("shop", "a"), entry("bank", "b")];
-    const { sink, stream, clock, rights, looker } = await streamWorld(entries, sightOf("shop"));
+    const { sink, stream, clock, rights, looker } = await openedStream(entries, sightOf("shop"));
     sink.taken();
     rights.lookAgain = async () => ({ ...looker, sight: sightOf("bank", "shop") });
     await clock.advance(31_000);
@@ -151,7 +190,7 @@ describe("a stream", () => {
   });
 
   test("one whose token is over ends", async () => {
-    const { sink, stream, clock, rights } = await streamWorld([], sightOf("shop"));
+    const { sink, stream, clock, rights } = await openedStream([], sightOf("shop"));
     rights.lookAgain = () => Promise.reject(new Error("over"));
     await clock.advance(31_000);
     assert.equal(sink.isOver, true);
@@ -160,26 +199,8 @@ describe("a stream", () => {
 
   test("what changes while the first rows are on their way is told after them", async () => {
     const entries = Array.from({ length: 300 }, (_, index) => entry("shop", `e${index}`));
-    const clock = new ManualClock();
-    const model = new ReadModel({ clock, logger: silentLogger, gatherMs: 0 });
-    for (const one of entries) model.put(one);
-    const source: ViewSource = {
-      clock,
-      logger: silentLogger,
-      model,
-      operator: () => ({ seenFrom: "command", version: "0", watches: [] }),
-      mayChange: false,
-      audit: { paths: [], namespace: "" },
-    };
-    const sink = new NotingSink();
-    const looker: Looker = { guest: { name: "ada" } as Guest, sight: sightOf("shop") };
-    const stream = new LiveStream({
-      source,
-      overviews: new SharedOverviews(source),
-      looker,
-      sink,
-      lookAgain: async () => looker,
-    });
+    const { clock, model, create } = streamWorld(entries, sightOf("shop"), { gatherMs: 0 });
+    const { sink, stream } = create();
     const run = stream.run();
     model.put(entry("shop", "e0"));
     await clock.advance(0);

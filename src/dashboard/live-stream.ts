@@ -25,7 +25,8 @@ export interface LiveStreamOptions {
 const ROWS_AT_ONCE = 250;
 /** After the last change of those that come together. */
 const SETTLE_MS = 40;
-const OVERVIEW_MS = 500;
+/** With what is gathered before, a change is counted within half a second. */
+const OVERVIEW_MS = 250;
 const HEARTBEAT_MS = 10_000;
 const RIGHTS_MS = 30_000;
 
@@ -43,6 +44,7 @@ export class LiveStream {
   #mustReset = false;
   #isStopped = false;
   #overviewTick = Number.NEGATIVE_INFINITY;
+  #heardTick = Number.NEGATIVE_INFINITY;
   #unlisten: () => void = () => {};
 
   constructor(options: LiveStreamOptions) {
@@ -99,6 +101,7 @@ export class LiveStream {
 
   #hear(ids: ReadonlySet<CredentialId>): void {
     for (const id of ids) this.#changed.add(id);
+    this.#heardTick = this.#options.source.clock.monotonic();
     if (!this.#isTelling) this.#soon();
   }
 
@@ -146,7 +149,7 @@ export class LiveStream {
     const { overviews, source } = this.#options;
     this.#isStale = false;
     this.#overviewTick = source.clock.monotonic();
-    await this.#send({ type: "overview", overview: overviews.of(this.#looker.sight) });
+    await this.#send({ type: "overview", overview: overviews.of(this.#looker.sight, this.#heardTick) });
   }
 
   /** Whoever may see something else by now is told everything anew, and what was shown before is forgotten. */

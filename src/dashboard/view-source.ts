@@ -42,12 +42,13 @@ export class SharedOverviews {
     this.#source = source;
   }
 
-  of(sight: Sight): Overview {
+  /** With all that was heard of up to this tick. */
+  of(sight: Sight, heardTick: number): Overview {
     const { clock, model, operator } = this.#source;
     const tick = clock.monotonic();
     for (const [key, made] of this.#made) if (tick - made.tick > SHARED_MS) this.#made.delete(key);
     const known = this.#made.get(sight.key);
-    if (known) return known.overview;
+    if (known && known.tick >= heardTick) return known.overview;
     const seen = model.entries().filter((entry) => sight.sees(entry));
     const overview = overviewOf(seen, operator(), clock.now());
     this.#made.set(sight.key, { tick, overview });
