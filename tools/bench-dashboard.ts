@@ -1,105 +1,76 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { brotliCompressSync, gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
-import { type FakeServer, startFakeServer } from "../dashboard/dev/fake-server.ts";
-import { openBrowser, openPage } from "../test/dashboard/browser.ts";
-import { loadTimes, longestTask, scrollThrough, watchLoad, zoomThrough } from "../test/dashboard/measure.ts";
+import { startFakeServer } from "../dashboard/dev/fake-server.ts";
+import { DashboardWorld } from "../test/bench/dashboard-world.ts";
+import { type Findings, reportFigures } from "../test/bench/figures.ts";
+import { inRealWorld } from "../test/bench/real-server.ts";
+import { Worst } from "../test/bench/worst.ts";
+import { openBrowser, whyNoBrowser } from "../test/dashboard/browser.ts";
+import { measureDashboard } from "../test/dashboard/dashboard-bench.ts";
+import { measurePages, noteSizes, type Site } from "../test/dashboard/page-speed.ts";
+import { buildDist } from "./build-dist.ts";
 import { buildDashboard, isDashboardCurrent } from "./dashboard-build.ts";
+import { writeEvidence } from "./evidence.ts";
 import { root } from "./run.ts";
 
 /**
- * `npm run bench:dashboard [-- --count N --runs N]`: how quick the page is in a real browser, on a made-up cluster with three
- * keys a credential. The worst of all runs, a line a figure, with the goal beside it; ends with 1 where one is missed.
+ * `npm run bench:dashboard [-- --count N --runs N] [--made-up]`: how quick the page is in a real browser, and what it costs
+ * the operator that serves it, on a real control plane with three keys a credential. The worst of all runs counts. With
+ * `--made-up` only the page, on a made-up cluster and within a minute, for whoever works on it. Only a whole one is held
+ * against the goals and kept.
  */
+const [COUNT, RUNS, TURNS] = [10_000, 3, 10];
 const { values } = parseArgs({
-  options: { count: { type: "string", default: "10000" }, runs: { type: "string", default: "3" } },
+  options: {
+    count: { type: "string", default: String(COUNT) },
+    runs: { type: "string", default: String(RUNS) },
+    "made-up": { type: "boolean", default: false },
+  },
 });
+const [count, runs] = [Number(values.count), Number(values.runs)];
+const obstacle = count > 0 && runs > 0 ? whyNoBrowser() : "--count and --runs are numbers";
+if (obstacle !== undefined) {
+  console.error(obstacle);
+  process.exit(2);
+}
+
 const folder = join(root, "dist", "page");
-if (!isDashboardCurrent(folder)) await buildDashboard(folder);
+const isWhole = count === COUNT && runs === RUNS && !values["made-up"];
+const { figures, details } = values["made-up"] ? await measureMadeUp() : await measureReal();
+if (isWhole) writeEvidence("bench-dashboard", { machine: "2 cores, shared", figures, ...details });
+reportFigures("dashboard", isWhole ? figures : figures.map(({ name, value }) => ({ name, value })));
 
-interface Figure {
-  readonly value: number;
-  readonly goal: number;
-  readonly unit: "ms" | "KB";
-  readonly beside: string;
+async function measureReal(): Promise<Findings> {
+  await buildDist();
+  const worst = new Worst();
+  noteSizes(folder, worst);
+  // An idle operator gives memory back at most every fifteen seconds.
+  const sizes = { count, runs, turns: TURNS, restMs: isWhole ? 20_000 : 2000 };
+  const found = await inRealWorld(DashboardWorld.open, (world) => measureDashboard(world, sizes));
+  return { figures: [...worst.figures, ...found.figures], details: found.details };
 }
 
-const worst = new Map<string, Figure>();
-function note(
-  what: string,
-  value: number,
-  goal: number,
-  options: { unit?: Figure["unit"]; beside?: string } = {},
-): void {
-  const { unit = "ms", beside = "" } = options;
-  const before = worst.get(what);
-  if (before === undefined || value > before.value) worst.set(what, { value, goal, unit, beside });
-}
-
-/** The goal is for the page: what it works itself. How long that took is said beside it. */
-async function noteTask(page: Page, what: string, act: () => Promise<unknown>): Promise<void> {
-  const { workMs, wallMs } = await longestTask(page, act);
-  note(`${what}: longest task`, workMs, 100, { beside: `, ${wallMs.toFixed(0)} ms by the clock` });
-}
-
-function noteSizes(): void {
-  const scripts = readdirSync(join(folder, "assets")).filter((name) => name.endsWith(".js"));
-  const contents = scripts.map((name) => readFileSync(join(folder, "assets", name)));
-  const sum = (sizes: readonly number[]): number => sizes.reduce((total, size) => total + size, 0) / 1000;
-  note("script, gzip", sum(contents.map((content) => gzipSync(content, { level: 9 }).length)), 150, { unit: "KB" });
-  note("script, brotli", sum(contents.map((content) => brotliCompressSync(content).length)), 150, { unit: "KB" });
-}
-
-async function measurePage(browser: Browser, server: FakeServer, path: string): Promise<void> {
-  const { page, context } = await openPage(browser);
-  await watchLoad(page);
-  await noteTask(page, `${path}, loading`, async () => {
-    const times = await loadTimes(page, server.newLink().replace("/#", `${path}#`));
-    note(`${path}, first content`, times.firstContentMs, 1500);
-    note(`${path}, interactive`, times.interactiveMs, 2500);
-  });
-  if (path !== "/") await noteTask(page, `${path}, scrolling`, () => scrollThrough(page, 120));
-  if (path === "/timeline") await noteTask(page, `${path}, zooming`, () => zoomThrough(page, 120));
-  if (path === "/credentials") {
-    await noteTask(page, `${path}, searching`, () =>
-      page.locator("[data-search]").pressSequentially("ledger-db", { delay: 30 }),
-    );
+async function measureMadeUp(): Promise<Findings> {
+  if (!isDashboardCurrent(folder)) await buildDashboard(folder);
+  const worst = new Worst();
+  noteSizes(folder, worst);
+  const server = await startFakeServer({ folder, count });
+  const browser = await openBrowser();
+  try {
+    const [first] = server.world.credentials.values();
+    const site: Site = {
+      url: server.url,
+      credentialPath: `/credential/${first?.row.id}`,
+      search: first?.row.name ?? "",
+      enter: async (page) => {
+        await page.goto(server.newLink());
+        await page.locator(".connection", { hasText: "Live" }).waitFor();
+      },
+    };
+    for (let run = 0; run < runs; run++) await measurePages(browser, site, worst);
+  } finally {
+    await browser.close();
+    await server.close();
   }
-  await context.close();
+  return { figures: worst.figures, details: {} };
 }
-
-async function measureChanges(browser: Browser, server: FakeServer): Promise<void> {
-  const { page } = await openPage(browser);
-  const [credential] = server.world.credentials.values();
-  if (!credential) throw new Error("there is no credential");
-  await page.goto(server.newLink().replace("/#", `/credentials?q=${credential.row.name}#`));
-  await page.locator(".credentials .name").first().waitFor();
-  for (let turn = 0; turn < 10; turn++) {
-    const name = `shown-${turn}`;
-    const key = { id: name, name, state: "active" as const, createdAt: Date.now() };
-    const startedAt = Date.now();
-    server.world.change(credential, { ...credential.row, keys: [key] });
-    server.tell();
-    await page.getByText(name, { exact: true }).first().waitFor();
-    note("a change is shown", Date.now() - startedAt, 500);
-  }
-}
-
-noteSizes();
-const server = await startFakeServer({ folder, count: Number(values.count) });
-const browser = await openBrowser();
-for (let run = 0; run < Number(values.runs); run++) {
-  for (const path of ["/", "/timeline", "/credentials"]) await measurePage(browser, server, path);
-}
-await measureChanges(browser, server);
-await browser.close();
-await server.close();
-for (const [what, { value, goal, unit, beside }] of worst) {
-  const text = `${value.toFixed(unit === "KB" ? 1 : 0)} ${unit}`;
-  console.log(
-    `${value <= goal ? "ok  " : "MISS"} ${what.padEnd(40)} ${text.padStart(9)} (goal ${goal} ${unit}${beside})`,
-  );
-}
-process.exitCode = [...worst.values()].some(({ value, goal }) => value > goal) ? 1 : 0;

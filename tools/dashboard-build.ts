@@ -13,7 +13,12 @@ export async function buildDashboard(folder: string): Promise<void> {
 }
 
 /** What the page is made from. */
-const SOURCES = ["dashboard/{src,public}/**/*", "dashboard/*", "src/dashboard/wire.ts", "package-lock.json"];
+const SOURCES = [
+  "dashboard/{src,public}/**/*",
+  "dashboard/*",
+  "src/{dashboard/wire,insight/words/when,base/instant}.ts",
+  "package-lock.json",
+];
 
 /** Whether what was built is newer than all that it was built from. */
 export function isDashboardCurrent(folder: string): boolean {

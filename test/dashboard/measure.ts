@@ -26,9 +26,11 @@ export async function watchLoad(page: Page): Promise<void> {
   });
 }
 
-export async function loadTimes(page: Page, link: string): Promise<LoadTimes> {
-  await page.goto(link);
+/** Goes to an address and waits until all rows are there, and what this page is for: the first of `shown`. */
+export async function loadTimes(page: Page, address: string, shown: string): Promise<LoadTimes> {
+  await page.goto(address);
   await page.locator(".connection", { hasText: "Live" }).waitFor();
+  await page.locator(shown).first().waitFor();
   // A turn of its own after everything that was to be done.
   return page.evaluate(async () => {
     await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
