@@ -29,6 +29,9 @@ const beneath = [
   "sandbox",
 ];
 
+/** What of the code the page may have: it is pure, and so is all that it imports itself. */
+const forThePage = "^src/(?:dashboard/wire|insight/words/when|base/instant)\\.ts$";
+
 module.exports = {
   forbidden: [
     {
@@ -112,18 +115,18 @@ module.exports = {
     {
       name: "page-imports",
       severity: "error",
-      comment: "of the code the page knows only what it is told, and nothing of Node's",
-      from: { path: "^dashboard/src/", pathNot: "\\.test\\.ts$" },
+      comment: "of the code the page knows what it is told, the words for times, and nothing of Node's",
+      from: { path: `^dashboard/src/|${forThePage}`, pathNot: "\\.test\\.ts$" },
       to: {
         path: "^(src|test|tools)/|^dashboard/dev/",
-        pathNot: "^src/dashboard/wire\\.ts$",
+        pathNot: forThePage,
       },
     },
     {
       name: "page-without-node",
       severity: "error",
       comment: "a browser has none of it",
-      from: { path: "^dashboard/src/", pathNot: "\\.test\\.ts$" },
+      from: { path: `^dashboard/src/|${forThePage}`, pathNot: "\\.test\\.ts$" },
       to: { dependencyTypes: ["core"] },
     },
     layer("simulation", beneath, "a world for production code, without its commands"),

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { relative } from "../../../src/insight/words/when.ts";
 import { EMPTY_QUERY } from "../list/list-query.ts";
 import { ConsumersPage } from "../pages/consumers-page.tsx";
 import { CredentialPage } from "../pages/credential-page.tsx";
@@ -12,7 +13,6 @@ import { WayInPage } from "../pages/way-in-page.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { formatRoute, type PageName, type Route } from "../route/route.ts";
-import { relative } from "../time/when.ts";
 import { Patterns } from "../timeline/legend.tsx";
 import { route } from "./navigation.ts";
 import { usePage } from "./page-state.ts";

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Action, ActionOffer, CredentialId, Row } from "../../../src/dashboard/wire.ts";
+import { shortLength } from "../../../src/insight/words/when.ts";
 import { useLoaded, useRow } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
 import { browserClock } from "../base/clock.ts";
@@ -10,7 +11,6 @@ import { StateMark } from "../parts/state-mark.tsx";
 import { When } from "../parts/when.tsx";
 import { ACTION_WORDS } from "../parts/words.ts";
 import { fittingRange, type TimeRange } from "../time/time-range.ts";
-import { shortLength } from "../time/when.ts";
 import { ActionDialog } from "./action-dialog.tsx";
 import { Details } from "./credential-details.tsx";
 import { Progress, useProgress } from "./progress.tsx";

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { Row } from "../../../src/dashboard/wire.ts";
+import { shortLength } from "../../../src/insight/words/when.ts";
 import { useDerived, useNarrow, useRows } from "../app/hooks.ts";
 import { memo } from "../app/memo.ts";
 import { adjust } from "../app/navigation.ts";
@@ -13,7 +14,6 @@ import { VirtualGrid } from "../parts/virtual-grid.tsx";
 import { Age } from "../parts/when.tsx";
 import { counted, nextWords } from "../parts/words.ts";
 import { credentialPath } from "../route/route.ts";
-import { shortLength } from "../time/when.ts";
 
 /** Every credential on a line, as `keyturn status` has them. */
 const COLUMNS = ["State", "Name", "Kind", "Active key", "Age", "Next", "Every", "Retired", "Secret"] as const;

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { AuditView, EvidenceItem, EvidenceView } from "../../../src/dashboard/wire.ts";
+import { shortLength } from "../../../src/insight/words/when.ts";
 import { useLoaded } from "../app/hooks.ts";
 import { go } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
@@ -12,7 +13,7 @@ import { TableScroll } from "../parts/table-scroll.tsx";
 import { Stamp } from "../parts/when.tsx";
 import { counted, grouped } from "../parts/words.ts";
 import { credentialPath, formatRoute } from "../route/route.ts";
-import { shortLength, utcDay, utcText } from "../time/when.ts";
+import { utcDay, utcText } from "../time/when.ts";
 
 /** The compliance report and the audit chain, to be read and to be printed. */
 export function EvidencePage({ maxPeriod }: { maxPeriod?: string | undefined }): JSX.Element {

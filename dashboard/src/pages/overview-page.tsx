@@ -7,6 +7,7 @@ import {
   type TroubleLine,
   type Upcoming,
 } from "../../../src/dashboard/wire.ts";
+import { shortLength } from "../../../src/insight/words/when.ts";
 import { usePage } from "../app/page-state.ts";
 import { EMPTY_QUERY } from "../list/list-query.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -15,7 +16,6 @@ import { Empty, Unseen } from "../parts/notice.tsx";
 import { Age, When } from "../parts/when.tsx";
 import { counted, grouped, leaderWords, queueWords, TROUBLE_WORDS } from "../parts/words.ts";
 import { formatRoute } from "../route/route.ts";
-import { shortLength } from "../time/when.ts";
 
 /** What needs somebody first, then what comes, then how the operator is. */
 export function OverviewPage(): JSX.Element {

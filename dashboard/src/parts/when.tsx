@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
+import { formatInstant } from "../../../src/base/instant.ts";
+import { relative, shortLength } from "../../../src/insight/words/when.ts";
 import { useDerived } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
-import { bothTexts, isDate, isoInstant, relative, shortLength, utcText } from "../time/when.ts";
+import { bothTexts, isDate, utcText } from "../time/when.ts";
 
 /** The instant in full, once somebody points at it: to say a local time takes longer than to draw a row. */
 const titled =
@@ -16,7 +18,7 @@ export function When({ at }: { at: number | undefined }): JSX.Element {
   const words = useDerived(() => (isDate(at) ? relative(at, page.now.value) : "never"), [page, at]);
   if (!isDate(at)) return <span class="faint">never</span>;
   return (
-    <time dateTime={isoInstant(at)} onPointerEnter={titled(at)}>
+    <time dateTime={formatInstant(at)} onPointerEnter={titled(at)}>
       {words}
     </time>
   );
@@ -31,7 +33,7 @@ export function Age({ since }: { since: number | undefined }): JSX.Element {
   );
   if (!isDate(since)) return <span class="faint">-</span>;
   return (
-    <time dateTime={isoInstant(since)} onPointerEnter={titled(since)}>
+    <time dateTime={formatInstant(since)} onPointerEnter={titled(since)}>
       {words}
     </time>
   );
@@ -41,7 +43,7 @@ export function Age({ since }: { since: number | undefined }): JSX.Element {
 export function Stamp({ at }: { at: number | undefined }): JSX.Element {
   if (!isDate(at)) return <span class="faint">-</span>;
   return (
-    <time class="stamp" dateTime={isoInstant(at)} onPointerEnter={titled(at)}>
+    <time class="stamp" dateTime={formatInstant(at)} onPointerEnter={titled(at)}>
       {utcText(at).replace(" UTC", "Z")}
     </time>
   );

@@ -1,5 +1,6 @@
 import type { Action, KeyBar, KeyMark, OperatorView, Row, TroubleGroup } from "../../../src/dashboard/wire.ts";
-import { relative, shortLength, utcText } from "../time/when.ts";
+import { relative, shortLength } from "../../../src/insight/words/when.ts";
+import { utcText } from "../time/when.ts";
 
 /** What things are called on the page: the words of `keyturn status`, each with a shape, so that colour says nothing alone. */
 export interface StateWords {

@@ -1,7 +1,7 @@
+import { formatInstant } from "../../../src/base/instant.ts";
 import type { CredentialId } from "../../../src/dashboard/wire.ts";
 import { EMPTY_QUERY, LIST_SORTS, LIST_STATES, type ListQuery } from "../list/list-query.ts";
 import { clampSpan, DEFAULT_RANGE, PRESETS, type TimeRange } from "../time/time-range.ts";
-import { isoInstant } from "../time/when.ts";
 
 /** Where one is: an address says it whole, so that a link shows somebody else the same. Pure, both ways. */
 export type Route =
@@ -122,7 +122,7 @@ function rangeWords(range: TimeRange | undefined): Words {
   const span = preset ? spanName(preset.name) : `${Math.round(spanMs / 1000)}s`;
   return {
     span,
-    from: from === undefined ? undefined : isoInstant(from),
+    from: from === undefined ? undefined : formatInstant(from),
   };
 }
 

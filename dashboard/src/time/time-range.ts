@@ -1,4 +1,4 @@
-import { MAX_INSTANT, MIN_INSTANT } from "./when.ts";
+import { MAX_INSTANT, MIN_INSTANT } from "../../../src/base/instant.ts";
 
 /**
  * Which stretch of time is looked at. One that follows the present moves with it, and has the present at a fixed place; one

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { MAX_INSTANT, MIN_INSTANT } from "../../../src/base/instant.ts";
 import { fc } from "../../../src/base/properties.fixture.ts";
 import { ticksOf } from "./ticks.ts";
 import {
@@ -15,7 +16,6 @@ import {
   zoom,
 } from "./time-range.ts";
 import { timeScale } from "./time-scale.ts";
-import { MAX_INSTANT, MIN_INSTANT } from "./when.ts";
 
 const NOW = Date.UTC(2026, 10, 18, 10, 21);
 const span = fc.integer({ min: MIN_SPAN_MS, max: MAX_SPAN_MS });
