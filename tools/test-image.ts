@@ -8,6 +8,7 @@ import { USER_ID } from "../src/install/deployment.ts";
 import { type ClosedRoot, closeRoot } from "./image/closed-root.ts";
 import { ofKeyword, parseDockerfile } from "./image/dockerfile.ts";
 import { contextCopies, dockerfileFindings, sourcesOf } from "./image/dockerfile-findings.ts";
+import { pagePackages } from "./image/page-packages.ts";
 import { readSbom } from "./image/read-sbom.ts";
 import { rotateOnce } from "./image/rotate-once.ts";
 import { sbomFindings } from "./image/sbom-findings.ts";
@@ -45,7 +46,9 @@ process.exit(0);`;
 const probes = new Probes();
 try {
   await probes.try("the Dockerfile is sound", checkDockerfile);
-  await probes.try("the SBOM names each package that ships", async () => none(sbomFindings(await readSbom(), lock)));
+  await probes.try("the SBOM names each package that ships", async () =>
+    none(sbomFindings(await readSbom(), lock, pagePackages())),
+  );
   if (await probes.try("its first stage makes the tree", carryOutBuild)) await checkImage();
 } finally {
   await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { importedPackages, pagePackages } from "./page-packages.ts";
 import { type Sbom, sbomFindings } from "./sbom-findings.ts";
 import type { LockFile } from "./shipped-packages.ts";
 
@@ -9,6 +10,9 @@ const lock: LockFile = {
     "node_modules/@a/b": { version: "2.0.0", license: "MIT" },
     "node_modules/c/node_modules/d": { version: "3.0.0", license: "ISC" },
     "node_modules/e": { version: "4.0.0", license: "MIT", dev: true },
+    "node_modules/view": { version: "5.0.0", license: "MIT", dev: true, dependencies: { core: "^6.0.0" } },
+    "node_modules/core": { version: "0.9.0", license: "MIT", dev: true },
+    "node_modules/view/node_modules/core": { version: "6.0.0", license: "MIT", dev: true },
   },
 };
 const component = (name: string, version: string, id: string) => ({
@@ -18,12 +22,16 @@ const component = (name: string, version: string, id: string) => ({
   hashes: [{}],
 });
 const d = component("d", "3.0.0", "ISC");
+const [view, core] = [component("view", "5.0.0", "MIT"), component("core", "6.0.0", "MIT")];
 const sbom: Sbom = {
   bomFormat: "CycloneDX",
   metadata: { component: component("keyturn", "1.0.0", "Apache-2.0") },
-  components: [component("@a/b", "2.0.0", "MIT"), d],
+  components: [component("@a/b", "2.0.0", "MIT"), d, view, core],
 };
-const withComponents = (...components: Sbom["components"]): Sbom => ({ ...sbom, components });
+const withComponents = (...components: Sbom["components"]): Sbom => ({
+  ...sbom,
+  components: [...components, view, core],
+});
 const [b] = sbom.components as [Sbom["components"][number]];
 
 const rows: readonly (readonly [reason: string, sbom: Sbom, findings: readonly string[]])[] = [
@@ -35,6 +43,7 @@ const rows: readonly (readonly [reason: string, sbom: Sbom, findings: readonly s
     ["d@3.0.0 is missing", "d@3.0.1 does not ship"],
   ],
   ["one for development", withComponents(b, d, component("e", "4.0.0", "MIT")), ["e@4.0.0 does not ship"]],
+  ["the page's own are missing", { ...sbom, components: [b, d] }, ["view@5.0.0 is missing", "core@6.0.0 is missing"]],
   ["no licence", withComponents(b, { ...d, licenses: [] }), ["d@3.0.0: licence , by the lock file ISC"]],
   ["nothing to check an archive by", withComponents(b, { ...d, hashes: [] }), ["d@3.0.0: no hash"]],
   ["a folder's name", { ...sbom, metadata: { component: { ...d, name: "checkout" } } }, ["speaks of another program"]],
@@ -46,5 +55,23 @@ const rows: readonly (readonly [reason: string, sbom: Sbom, findings: readonly s
 ];
 
 for (const [reason, document, findings] of rows) {
-  test(`SBOM: ${reason}`, () => assert.deepEqual(sbomFindings(document, lock), findings));
+  test(`SBOM: ${reason}`, () => assert.deepEqual(sbomFindings(document, lock, ["view"]), findings));
 }
+
+test("what code imports is known by the package's name, and what is ours is none", () => {
+  const text = [
+    'import type { JSX } from "preact";',
+    'import { useState } from "preact/hooks";',
+    'export { signal } from "@preact/signals";',
+    "import {",
+    "  type One,",
+    '} from "several-lines";',
+    'import { ours } from "./ours.ts";',
+    "const said = 'import x from \"said\";';",
+  ].join("\n");
+  assert.deepEqual(importedPackages([text, text]), ["@preact/signals", "preact", "several-lines"]);
+});
+
+test("the page is built from the view library and its signals", () => {
+  assert.deepEqual(pagePackages(), ["@preact/signals", "preact"]);
+});

@@ -1,4 +1,4 @@
-import { type LockFile, shippedPackages } from "./shipped-packages.ts";
+import { bundledPackages, type LockFile, shippedPackages } from "./shipped-packages.ts";
 
 /** What is read of a CycloneDX document. */
 export interface Sbom {
@@ -14,10 +14,10 @@ interface SbomComponent {
   readonly hashes?: readonly unknown[];
 }
 
-/** What the document leaves out, or should not say. Pure. */
-export function sbomFindings(sbom: Sbom, lock: LockFile): readonly string[] {
+/** What the document leaves out, or should not say. `imported` are the packages that the page is built from. Pure. */
+export function sbomFindings(sbom: Sbom, lock: LockFile, imported: readonly string[]): readonly string[] {
   const listed = new Map(sbom.components.map((component) => [labelOf(component), component]));
-  const shipped = shippedPackages(lock);
+  const shipped = [...shippedPackages(lock), ...bundledPackages(lock, imported)];
   const own = lock.packages[""];
   return [
     ...(sbom.bomFormat === "CycloneDX" ? [] : ["not CycloneDX"]),
