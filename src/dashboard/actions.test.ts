@@ -3,11 +3,11 @@ import { describe, test } from "node:test";
 import { serviceBinding } from "../api/btp/service-binding.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
-import { managedKinds } from "../reconcile/managed-kinds.ts";
 import { type DashboardWorld, dashboardWorld, putBinding } from "./dashboard-world.fixture.ts";
+import { bindingKind } from "./made-up-objects.fixture.ts";
 import type { Action } from "./wire.ts";
 
-const forceAnnotation = managedKinds.find(({ type }) => type.kind === "ServiceBinding")?.forceAnnotation ?? "";
+const { forceAnnotation } = bindingKind;
 
 const read = (kube: Kube, name: string): Promise<KubeObject> => kube.get(serviceBinding, { name });
 

@@ -1,39 +1,23 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { rotatingResource } from "../api/keyturn/rotating-resource.ts";
 import { silentLogger } from "../base/logger.ts";
 import { ManualClock } from "../base/manual-clock.ts";
 import type { Redacted } from "../base/redacted.ts";
 import { Unreachable } from "../kube/errors.ts";
-import type { KubeObject } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
-import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../reconcile/managed-kinds.ts";
 import { ClusterGate } from "./cluster-gate.ts";
 import { dashboardWorld, putBinding } from "./dashboard-world.fixture.ts";
-import { entryOf } from "./entry.ts";
+import { parentEntry } from "./made-up-objects.fixture.ts";
 import { ReadModel } from "./read-model.ts";
 import { type MadeUpUser, openKube, reviewingKube, viewerKube } from "./viewer-kube.fixture.ts";
-
-const kindOf = (name: string): ManagedKind => {
-  const kind = managedKinds.find(({ type }) => type.kind === name);
-  assert.ok(kind, name);
-  return kind;
-};
-
-const parent = (namespace: string, name: string): KubeObject => ({
-  apiVersion: `${rotatingResource.group}/${rotatingResource.version}`,
-  kind: rotatingResource.kind,
-  metadata: { namespace, name, uid: name },
-  spec: {},
-});
 
 /** A gate with two users, and a model with one RotatingResource in each of two namespaces. */
 function gateWorld() {
   const clock = new ManualClock();
   const model = new ReadModel({ clock, logger: silentLogger });
   for (const namespace of ["shop", "bank"]) {
-    model.put(entryOf(kindOf("RotatingResource"), parent(namespace, "key"), clock.now()));
+    model.put(parentEntry(namespace, "key"));
   }
   const ada: MadeUpUser = { name: "ada", rights: new Set(managedKinds.map(({ type }) => `list ${type.kind}`)) };
   const bob: MadeUpUser = { name: "bob", rights: new Set(["list RotatingResource shop"]) };

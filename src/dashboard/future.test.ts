@@ -1,38 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
-import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
-import { managedKinds } from "../reconcile/managed-kinds.ts";
 import { futureOf } from "./future.ts";
+import { bindingKind, madeUpBinding } from "./made-up-objects.fixture.ts";
 import { previewOf } from "./preview.ts";
 import type { KeyBar } from "./wire.ts";
 
-const [kind] = managedKinds as readonly [ManagedKind];
 const DAY_MS = 86_400_000;
 const made = Date.UTC(2025, 10, 5);
 const now = made + 2 * DAY_MS;
 
-function binding(rotation: object | undefined, annotations: Record<string, string> = {}): ManagedResource {
-  return managedResource(kind, {
-    apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
-    kind: "ServiceBinding",
-    metadata: {
-      name: "orders",
-      uid: "uid",
-      annotations: { "crossplane.io/external-name": "id-1", ...annotations },
-      finalizers: ["keyturn.dev/keys"],
-    },
-    spec: {
-      forProvider: { name: "orders" },
-      ...(rotation && { rotation }),
-      writeConnectionSecretToRef: { namespace: "shop", name: "orders" },
-    },
-    status: {
-      atProvider: { id: "id-1", name: "orders-a", createdDate: "2025-11-05T00:00:00Z", sequence: 1, madeFrom: "m" },
-      sequence: 1,
-    },
-  });
-}
+const binding = (rotation: object | undefined, annotations: Readonly<Record<string, string>> = {}): ManagedResource =>
+  managedResource(bindingKind, madeUpBinding("orders", { createdDate: "2025-11-05T00:00:00Z", rotation, annotations }));
 
 /** `state made-replaced-deleted`, in days after the first key was made; the oldest first. */
 const drawn = (keys: readonly KeyBar[]): readonly string[] =>

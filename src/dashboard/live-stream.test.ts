@@ -2,28 +2,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { silentLogger } from "../base/logger.ts";
 import { ManualClock } from "../base/manual-clock.ts";
-import type { KubeObject } from "../kube/objects.ts";
-import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
-import { managedKinds } from "../reconcile/managed-kinds.ts";
-import { type Entry, entryOf } from "./entry.ts";
+import type { Entry } from "./entry.ts";
 import type { Guest } from "./gate.ts";
 import { type LiveSink, LiveStream } from "./live-stream.ts";
+import { parentEntry as entry } from "./made-up-objects.fixture.ts";
 import { ReadModel } from "./read-model.ts";
 import type { Sight } from "./sight.ts";
 import { type Looker, SharedOverviews, type ViewSource } from "./view-source.ts";
 import type { LiveMessage } from "./wire.ts";
-
-const kind = managedKinds.find(({ type }) => type.kind === "RotatingResource") as ManagedKind;
-
-const entry = (namespace: string, name: string): Entry => {
-  const object: KubeObject = {
-    apiVersion: "v",
-    kind: "RotatingResource",
-    metadata: { namespace, name, uid: name },
-    spec: {},
-  };
-  return entryOf(kind, object, 0);
-};
 
 const sightOf = (...namespaces: string[]): Sight => ({
   key: namespaces.join(" "),

@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KubeObject } from "../kube/objects.ts";
-import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
-import { managedKinds } from "../reconcile/managed-kinds.ts";
 import { type Entry, entryOf } from "./entry.ts";
+import { bindingKind, madeUpBinding } from "./made-up-objects.fixture.ts";
 import { overviewOf } from "./overview.ts";
 import type { OperatorView } from "./wire.ts";
 
-const [kind] = managedKinds as readonly [ManagedKind];
 const now = Date.UTC(2026, 10, 18);
 const HOUR_MS = 3_600_000;
 const operator: OperatorView = { seenFrom: "command", version: "0", watches: [] };
@@ -20,20 +17,12 @@ function entry(
   rotatesInMs: number,
   more: { readonly retired?: object[]; readonly conditions?: object[] } = {},
 ): Entry {
-  const createdDate = iso(now + rotatesInMs - 288 * HOUR_MS);
-  const object: KubeObject = {
-    apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
-    kind: "ServiceBinding",
-    metadata: { name, uid: name, finalizers: ["keyturn.dev/keys"] },
-    spec: { forProvider: { name }, rotation: { frequency: "288h", ttl: "336h", revoke: "AfterConsumers" } },
-    status: {
-      atProvider: { id: name, name, createdDate, sequence: 1 },
-      sequence: 1,
-      retiredKeys: more.retired ?? [],
-      conditions: more.conditions ?? [],
-    },
-  };
-  return entryOf(kind, object, now);
+  const object = madeUpBinding(name, {
+    createdDate: iso(now + rotatesInMs - 288 * HOUR_MS),
+    rotation: { frequency: "288h", ttl: "336h", revoke: "AfterConsumers" },
+    status: { retiredKeys: more.retired ?? [], conditions: more.conditions ?? [] },
+  });
+  return entryOf(bindingKind, object, now);
 }
 
 const held = {

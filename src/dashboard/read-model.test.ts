@@ -2,27 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger } from "../base/logger.ts";
 import { ManualClock } from "../base/manual-clock.ts";
-import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
-import { managedKinds } from "../reconcile/managed-kinds.ts";
 import { type Entry, entryOf, rowOf } from "./entry.ts";
+import { bindingKind, madeUpBinding } from "./made-up-objects.fixture.ts";
 import { ReadModel } from "./read-model.ts";
 
-const [kind] = managedKinds as readonly [ManagedKind];
 const madeAt = Date.UTC(2025, 10, 5);
 const DAY_MS = 86_400_000;
 
-const entry = (name: string): Entry =>
-  entryOf(
-    kind,
-    {
-      apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
-      kind: "ServiceBinding",
-      metadata: { name, uid: name, finalizers: ["keyturn.dev/keys"] },
-      spec: { forProvider: { name }, rotation: { frequency: "12d", ttl: "14d" } },
-      status: { atProvider: { id: name, name, createdDate: "2025-11-05T00:00:00Z", sequence: 1 }, sequence: 1 },
-    },
-    madeAt,
-  );
+const entry = (name: string): Entry => {
+  const rotation = { frequency: "12d", ttl: "14d" };
+  return entryOf(bindingKind, madeUpBinding(name, { createdDate: "2025-11-05T00:00:00Z", rotation }), madeAt);
+};
 
 function heard(): { clock: ManualClock; model: ReadModel; told: string[][] } {
   const clock = new ManualClock(madeAt);
