@@ -6,6 +6,7 @@ import { readCredential } from "./credential-id.ts";
 import { credentialView, readResource } from "./credential-view.ts";
 import { evidenceView } from "./evidence-view.ts";
 import { futureOf } from "./future.ts";
+import { goneBars } from "./history.ts";
 import { previewOf } from "./preview.ts";
 import { BadQuestion } from "./refusals.ts";
 import { resourceOfSeed } from "./seed.ts";
@@ -14,7 +15,6 @@ import {
   type Future,
   type FuturesAnswer,
   type FuturesRequest,
-  type KeyBar,
   MAX_FUTURE_KEYS,
   MAX_FUTURES,
   type Preview,
@@ -59,8 +59,11 @@ async function futures({ source, past, looker, body }: Asked): Promise<FuturesAn
   const deleted = await past.deletedOf(seen.map(({ id }) => id));
   for (const { id, kind, seed } of seen) {
     try {
-      const future = futureOf(resourceOfSeed(kind, seed), span);
-      told[id] = { ...future, keys: withDeleted(future.keys, deleted.get(id) ?? []) };
+      const resource = resourceOfSeed(kind, seed);
+      const future = futureOf(resource, span);
+      // Those that are no more come last, since they are older.
+      const keys = [...future.keys, ...goneBars(resource.state, deleted.get(id) ?? [])];
+      told[id] = { ...future, keys: keys.slice(0, MAX_FUTURE_KEYS) };
     } catch (error) {
       source.logger.error("the future of a credential could not be told", { id, error });
     }
@@ -68,12 +71,6 @@ async function futures({ source, past, looker, body }: Asked): Promise<FuturesAn
     await scheduler.yield();
   }
   return { futures: told };
-}
-
-/** Those that are no more after those that are there, since they are older. */
-function withDeleted(keys: readonly KeyBar[], deleted: readonly KeyBar[]): readonly KeyBar[] {
-  const known = new Set(keys.map(({ id }) => id));
-  return [...keys, ...deleted.filter(({ id }) => !known.has(id))].slice(0, MAX_FUTURE_KEYS);
 }
 
 function readUntil(until: unknown): number {

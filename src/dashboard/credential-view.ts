@@ -58,7 +58,7 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
   const facts = explain(resource, { now, lastFailure: failure, children, consumerProblems });
   const bars = keyBars(report).slice(0, MAX_KEYS);
   const hidden = entry.retired + (entry.hasActive ? 1 : 0) + (entry.hasPending ? 1 : 0) - bars.length;
-  const keys = [...bars, ...past.deleted.toReversed()].slice(0, MAX_KEYS);
+  const keys = [...bars, ...past.deleted].slice(0, MAX_KEYS);
   const refusal = refusalFor(source.mayChange, isAllowed);
   return {
     at: now,

@@ -1,8 +1,9 @@
-import type { HistoryEntry, RotationOutcome } from "../engine/model.ts";
+import type { HistoryEntry, RotationOutcome, State } from "../engine/model.ts";
 import { type CredentialLine, credentialLines } from "../insight/audit/credential-lines.ts";
 import { linesOfFile } from "../insight/audit/read-lines.ts";
 import { whyIntended } from "../insight/explain/history-facts.ts";
 import type { ManagedResource } from "../insight/resources/managed-resource.ts";
+import { formerBars } from "./key-bars.ts";
 import type { ViewSource } from "./view-source.ts";
 import type { HistoryLine, KeyBar } from "./wire.ts";
 
@@ -20,6 +21,7 @@ const OUTCOMES: Readonly<Record<RotationOutcome, string>> = {
 /** The past of a resource: what was said of it, and keys that are no more. */
 export interface Past {
   readonly history: readonly HistoryLine[];
+  /** The newest first. */
   readonly deleted: readonly KeyBar[];
 }
 
@@ -31,11 +33,18 @@ export async function pastOf(source: ViewSource, resource: ManagedResource): Pro
   const isWritten = ({ at, keyId }: HistoryLine): boolean =>
     written.some((line) => line.keyId === keyId && Math.abs(line.at - at) <= SAME_MS);
   const said = state.history.map(statusLine).filter((line) => !isWritten(line));
-  const known = new Set([...state.retired, ...(state.active ? [state.active] : [])].map(({ id }) => id));
   return {
     history: [...said, ...written].sort((a, b) => b.at - a.at).slice(0, MAX_LINES),
-    deleted: deletedBars(lines).filter(({ id }) => !known.has(id)),
+    deleted: goneBars(state, deletedBars(lines)),
   };
+}
+
+/** Keys that are no more, the newest first: as the audit log has them, and else as the status does. */
+export function goneBars(state: State, written: readonly KeyBar[]): readonly KeyBar[] {
+  const isThere = new Set([...state.retired, ...(state.active ? [state.active] : [])].map(({ id }) => id));
+  const isWritten = new Set(written.map(({ id }) => id));
+  const former = formerBars(state).filter(({ id }) => !isWritten.has(id));
+  return [...written.filter(({ id }) => !isThere.has(id)), ...former].sort((a, b) => b.createdAt - a.createdAt);
 }
 
 async function auditLinesOf(

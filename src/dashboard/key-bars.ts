@@ -40,6 +40,20 @@ export function keyBars(report: StatusReport): readonly KeyBar[] {
   return [...bars, ...gone.map((key) => ({ ...retiredBar(key), ...mark(key.id) }))];
 }
 
+/**
+ * Keys that are no more, by what the status says of the last rotations: from when to when they were the active one. When
+ * they were deleted, it does not say. The newest first.
+ */
+export function formerBars({ active, pending, retired, history }: State): readonly KeyBar[] {
+  const known = new Set([active, pending, ...retired].map((key) => key?.id));
+  const succeeded = history.filter(({ outcome }) => outcome === "Succeeded");
+  return succeeded.flatMap(({ keyId, endedAt }, index) => {
+    const replacedAt = succeeded[index - 1]?.endedAt;
+    if (known.has(keyId) || replacedAt === undefined) return [];
+    return [{ id: keyId, name: keyId, state: "deleted", createdAt: endedAt, replacedAt }];
+  });
+}
+
 const retiredAt = ({ replacedAt, retiredAt: at }: RetiredReport): number => replacedAt ?? at;
 
 const retiredBar = ({ id, name, createdAt, replacedAt, goesAt, heldFor }: RetiredReport): KeyBar => ({

@@ -8,6 +8,7 @@ import { reportOf } from "../insight/status/status-report.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { managedKinds } from "../reconcile/managed-kinds.ts";
 import { entryOf, rowOf } from "./entry.ts";
+import { formerBars } from "./key-bars.ts";
 import { resourceOfSeed, seedOf, withNewestKeys } from "./seed.ts";
 
 const now = Date.UTC(2026, 10, 18);
@@ -92,10 +93,14 @@ describe("what is kept of a resource", () => {
       const { history, ...kept } = after.state;
       assert.deepEqual(kept, state);
       assert.deepEqual(
-        history.map(({ keyId }) => keyId),
-        ["a"],
-        "of keys that are there",
+        history.map(({ keyId, reason }) => [keyId, reason]),
+        [
+          ["a", "RotationDue"],
+          ["z", undefined],
+        ],
+        "how a key came to be, of those that are there; of others that they were",
       );
+      assert.deepEqual(formerBars(after.state), formerBars(before.state));
       const told = ({
         problems,
         warnings,

@@ -31,12 +31,11 @@ export function seedOf(kind: ManagedKind, object: KubeObject): string | undefine
   return text.length > MAX_SEED_CHARACTERS ? undefined : text;
 }
 
-export const resourceOfSeed = (kind: ManagedKind, seed: string): ManagedResource =>
-  managedResource(kind, {
-    apiVersion: apiVersionOf(kind.type),
-    kind: kind.type.kind,
-    ...(JSON.parse(seed) as Pick<KubeObject, "metadata">),
-  });
+export function resourceOfSeed(kind: ManagedKind, seed: string): ManagedResource {
+  const { metadata, spec, status } = JSON.parse(seed) as KubeObject;
+  const object = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind, metadata, spec };
+  return managedResource(kind, status === undefined ? object : { ...object, status: grown(fieldsOf(status)) });
+}
 
 function trimmedMetadata({ forceAnnotation }: ManagedKind, metadata: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
@@ -85,8 +84,8 @@ function trimmedStatus(status: Fields): Fields {
   const ids = new Set(
     [inside, ...itemsOf(kept.retiredKeys), ...itemsOf(fieldsOf(kept.atProvider).retiredKeys)].flatMap(idsIn),
   );
-  // How a key came to be is told of those that are there.
-  const history = itemsOf(status.history).filter(({ keyId }) => ids.has(keyId));
+  // How a key came to be is told of those that are there; of others, that they were.
+  const history = itemsOf(status.history).map((entry) => (ids.has(entry.keyId) ? entry : formerOf(entry)));
   const conditions = itemsOf(status.conditions).filter(isComplaint);
   return {
     ...kept,
@@ -94,9 +93,26 @@ function trimmedStatus(status: Fields): Fields {
     pending,
     lastForced,
     postponedUntil,
-    ...(history.length > 0 && { history: history.slice(0, MAX_SEED_KEYS) }),
+    ...(history.length > 0 && { history: history.filter((entry) => entry !== undefined) }),
     ...(conditions.length > 0 && { conditions: conditions.map(shortCondition) }),
   };
+}
+
+type Former = readonly [keyId: unknown, endedAt: unknown];
+
+/** A rotation in short; of those that came to nothing nothing is told. */
+const formerOf = ({ keyId, endedAt, outcome }: Fields): Former | undefined =>
+  outcome === "Succeeded" ? [keyId, endedAt] : undefined;
+
+/** With every rotation as a status has it. */
+function grown({ history, ...status }: Fields): Fields {
+  if (!Array.isArray(history)) return status;
+  const entries = (history as readonly (Fields | Former)[]).map((entry) => {
+    if (!Array.isArray(entry)) return entry;
+    const [keyId, endedAt] = entry;
+    return { keyId, startedAt: endedAt, endedAt, outcome: "Succeeded" };
+  });
+  return { ...status, history: entries };
 }
 
 /** Under whatever name a kind has it. */

@@ -27,7 +27,7 @@ export interface KeyBar {
   readonly createdAt: number;
   /** When it was, or will be, no longer the one that is published. */
   readonly replacedAt?: number;
-  /** When it was, or will be, gone. */
+  /** When it was, or will be, gone. Left out of one that is: nobody has written down when. */
   readonly deletedAt?: number;
   /** For whom it is kept past its time. */
   readonly heldFor?: string;
@@ -276,8 +276,8 @@ export interface FuturesAnswer {
 
 export interface Future {
   /**
-   * Those that will be, the keys that are there, with how they end, and of the last year those that are no more, as far as
-   * the audit log tells; the newest first, at most `MAX_FUTURE_KEYS`.
+   * Those that will be, the keys that are there, with how they end, and those that are no more: of the last year, as far as
+   * the audit log tells, and of the last rotations by the status. The newest first, at most `MAX_FUTURE_KEYS`.
    */
   readonly keys: readonly KeyBar[];
   readonly windows: readonly Interval[];

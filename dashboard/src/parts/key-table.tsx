@@ -44,7 +44,11 @@ export function KeyTable({ keys, more }: { keys: readonly KeyBar[]; more: number
               </th>
               <Dates at={key.createdAt} />
               <Dates at={key.replacedAt} />
-              <Dates at={key.deletedAt} />
+              {key.state === "deleted" && key.deletedAt === undefined ? (
+                <td class="faint">nobody knows when</td>
+              ) : (
+                <Dates at={key.deletedAt} />
+              )}
               <td>
                 {key.mark ? `${MARK_WORDS[key.mark.kind] ?? key.mark.kind}: ${key.mark.words}` : null}
                 {key.heldFor === undefined ? null : <div class="tone-trouble">held: {key.heldFor}</div>}

@@ -39,6 +39,11 @@ describe("words of the page", () => {
     });
   }
 
+  it("say of a deleted key that nobody knows when, where nobody does", () => {
+    const lines = keyWords(key("a", "deleted", { replacedAt: NOW - 1000 }), NOW);
+    assert.equal(lines.at(-1), "deleted; when, nobody has written down");
+  });
+
   it("tell a key's life in order", () => {
     const lines = keyWords(
       key("a", "retired", { replacedAt: NOW - 1000, deletedAt: NOW + 3_600_000, heldFor: "web" }),

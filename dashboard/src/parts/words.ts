@@ -84,6 +84,7 @@ export function keyWords(key: KeyBar, now: number): readonly string[] {
     const word = replacedAt > now ? "to be replaced" : "replaced";
     lines.push(`${word} ${utcText(replacedAt)}, ${relative(replacedAt, now)}`);
   }
+  if (state === "deleted" && deletedAt === undefined) lines.push("deleted; when, nobody has written down");
   if (deletedAt !== undefined) {
     const word = state === "deleted" ? "deleted" : "to be deleted";
     lines.push(`${word} ${utcText(deletedAt)}, ${relative(deletedAt, now)}`);

@@ -64,6 +64,11 @@ describe("bars", () => {
     ],
     [key("a", [5, 6, 7], { state: "foreseen" }), ["foreseen", "foreseenKept"], "what is foreseen looks so"],
     [key("a", [-5, -4, -3], { state: "deleted" }), ["gone", "kept"], "what is gone looks so"],
+    [
+      key("a", [-5, -4], { state: "deleted" }),
+      ["gone"],
+      "what is gone since nobody knows when ends when it was replaced",
+    ],
     [key("a", [-5, -4], { state: "retired", heldFor: "web" }), ["live", "held"], "what is held looks so"],
     [key("a", [-5, -9, -20], { state: "retired" }), [], "what ends before it begins is not there"],
     [key("a", [-739_000, -1, 1], { state: "retired" }), ["live", "kept"], "what was made in the year 1 is cut"],

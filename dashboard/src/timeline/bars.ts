@@ -40,8 +40,9 @@ export interface RowDrawing {
 
 const OPEN = Number.POSITIVE_INFINITY;
 
-/** When it ends; what has no end ends never. An end before the beginning is none. */
-const endOf = ({ createdAt, deletedAt = OPEN }: KeyBar): number => Math.max(createdAt, deletedAt);
+/** When it ends; what has no end ends never, or, where it is over, when it was replaced. An end before the beginning is none. */
+const endOf = ({ state, createdAt, replacedAt, deletedAt }: KeyBar): number =>
+  Math.max(createdAt, deletedAt ?? (state === "deleted" ? replacedAt : undefined) ?? OPEN);
 
 /** When it stops being the one that is published. */
 const replacedOf = (key: KeyBar): number => Math.min(endOf(key), Math.max(key.createdAt, key.replacedAt ?? OPEN));

@@ -1,10 +1,13 @@
 import type { Future, KeyBar, Row } from "../../../src/dashboard/wire.ts";
 
-/** Those that have gone, without any that the server still tells of. */
+/** Those that this page has seen go, without any that the server still tells of; unless it does not know when they went. */
 export function withPast(keys: readonly KeyBar[], past: readonly KeyBar[]): readonly KeyBar[] {
   if (past.length === 0) return keys;
-  const told = new Set(keys.map(({ id }) => id));
-  return [...keys, ...past.filter(({ id }) => !told.has(id))];
+  const isUndated = ({ state, deletedAt }: KeyBar): boolean => state === "deleted" && deletedAt === undefined;
+  const seen = new Set(past.map(({ id }) => id));
+  const told = keys.filter((key) => !(isUndated(key) && seen.has(key.id)));
+  const known = new Set(told.map(({ id }) => id));
+  return [...told, ...past.filter(({ id }) => !known.has(id))];
 }
 
 /** What a row tells of its keys, and what the engine foresees of them: a key that both have ends as foreseen. */

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { managedResource } from "../insight/resources/managed-resource.ts";
+import { goneBars } from "./history.ts";
+import { bindingKind, madeUpBinding } from "./made-up-objects.fixture.ts";
+import type { KeyBar } from "./wire.ts";
+
+const day = (date: number): string => `2025-11-${String(date).padStart(2, "0")}T00:00:00Z`;
+const at = (date: number): number => Date.parse(day(date));
+
+const rotation = (keyId: string, date: number, outcome = "Succeeded"): object => ({
+  keyId,
+  reason: "RotationDue",
+  startedAt: day(date),
+  endedAt: day(date),
+  outcome,
+});
+
+/** The active key is called like the binding. */
+const stateWith = (history: readonly object[], retired: readonly string[] = []) =>
+  managedResource(
+    bindingKind,
+    madeUpBinding("active", {
+      createdDate: day(20),
+      status: { history, retiredKeys: retired.map((id) => ({ id, name: id, createdDate: day(10) })) },
+    }),
+  ).state;
+
+const gone = (id: string, ...[createdAt, replacedAt, deletedAt]: readonly number[]): KeyBar => ({
+  id,
+  name: id,
+  state: "deleted",
+  createdAt: at(createdAt ?? 0),
+  ...(replacedAt !== undefined && { replacedAt: at(replacedAt) }),
+  ...(deletedAt !== undefined && { deletedAt: at(deletedAt) }),
+});
+
+describe("keys that are no more", () => {
+  const rows: readonly (readonly [reason: string, state: ReturnType<typeof stateWith>, KeyBar[], KeyBar[]])[] = [
+    ["nothing was ever rotated", stateWith([]), [], []],
+    [
+      "by the status: from when to when they were active",
+      stateWith([rotation("active", 20), rotation("b", 10), rotation("a", 1)]),
+      [],
+      [gone("b", 10, 20), gone("a", 1, 10)],
+    ],
+    [
+      "those that are there are not",
+      stateWith([rotation("active", 20), rotation("b", 10), rotation("a", 1)], ["b"]),
+      [gone("b", 10, 20, 25)],
+      [gone("a", 1, 10)],
+    ],
+    [
+      "what never became active was none",
+      stateWith([rotation("active", 20), rotation("x", 12, "Abandoned"), rotation("a", 1)]),
+      [],
+      [gone("a", 1, 20)],
+    ],
+    ["one that nothing tells the successor of is left out", stateWith([rotation("lost", 21)]), [], []],
+    [
+      "the audit log knows better, and longer",
+      stateWith([rotation("active", 20), rotation("b", 10)]),
+      [gone("a", 1, 10, 12), gone("b", 10, 20, 22)],
+      [gone("b", 10, 20, 22), gone("a", 1, 10, 12)],
+    ],
+  ];
+  for (const [reason, state, written, expected] of rows) {
+    test(reason, () => assert.deepEqual(goneBars(state, written), expected));
+  }
+});
