@@ -93,6 +93,16 @@ test("a figure stands within its page, in the colour of the text", () => {
   assert.doesNotMatch(html, /<p><figure>/);
 });
 
+test("a picture is a file of the site, and has the room that it takes", () => {
+  const pages = { "README.md": README, "docs/a.md": '# A\n\n![what "it" shows](x/y.png "Said")' };
+  const made = siteOf({ ...pages, "docs/x/y.png": PNG }, Object.keys(pages));
+  assert.deepEqual(made.get("docs/x/y.png"), Buffer.from(PNG, "latin1"));
+  assert.match(
+    String(made.get("docs/a.html")),
+    /^<figure><img src="x\/y\.png" alt="what &quot;it&quot; shows" width="3" height="2" loading="lazy"><figcaption>Said<\/figcaption><\/figure>$/m,
+  );
+});
+
 test("a page has one heading of the first level, a way on, and its contents", () => {
   for (const file of source.pages) assert.equal(htmlOf(file).match(/<h1 /g)?.length, 1, file);
   const html = htmlOf("docs/bind.md");
@@ -122,11 +132,14 @@ function siteOf(pages: Readonly<Record<string, string>>, list = Object.keys(page
     hasFile: (file) => file in files,
     hasFolder: () => false,
     readText: (file) => files[file] ?? assert.fail(file),
+    readBytes: (file) => Buffer.from(files[file] ?? assert.fail(file), "latin1"),
   };
   return makeSite(small);
 }
 
 const README = "# Home\n\n[a](docs/a.md) [pages](docs/README.md)\n";
+/** The beginning of one that is 3 wide and 2 high, a character for each byte. */
+const PNG = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02";
 const SVG = '<svg viewBox="0 0 1 1"><title>t</title></svg>';
 
 for (const { reason, a, more = {}, says } of [
@@ -136,7 +149,20 @@ for (const { reason, a, more = {}, says } of [
   { reason: "HTML within a line", a: "# A\n\nan <b>odd</b> one", says: /HTML is not allowed in a page: <b>/ },
   { reason: "HTML as a block", a: "# A\n\n<div>odd</div>\n", says: /HTML is not allowed in a page: <div>/ },
   { reason: "a page without a title", a: "no heading", says: /begins with a heading/ },
-  { reason: "a picture that is no figure", a: "# A\n\n![x](x.png)", says: /x\.png is no figure/ },
+  { reason: "a picture that is not there", a: "# A\n\n![x](x.png)", says: /x\.png is no figure/ },
+  { reason: "a picture of another kind", a: "# A\n\n![x](x.gif)", more: { "docs/x.gif": "GIF" }, says: /no figure/ },
+  {
+    reason: "a picture that is none",
+    a: "# A\n\n![x](x.png)",
+    more: { "docs/x.png": "PNG" },
+    says: /x\.png is no PNG/,
+  },
+  {
+    reason: "a picture without words",
+    a: "# A\n\n![](x.png)",
+    more: { "docs/x.png": PNG },
+    says: /says in words what it shows/,
+  },
   {
     reason: "a figure with a script",
     a: "# A\n\n![x](x.svg)",

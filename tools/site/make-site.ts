@@ -29,7 +29,9 @@ export function makeSite(source: SiteSource): SiteFiles {
     const at = entries.findIndex(({ file }) => file === page.file);
     const [before, after] = at < 0 ? [] : [entries[at - 1], entries[at + 1]];
     files.set(outputPath(page.file), layout(page, { navigation, version: source.version, before, after }));
-    for (const file of page.files) files.set(file, source.readText(file));
+    for (const file of page.files) {
+      files.set(file, file.endsWith(".png") ? source.readBytes(file) : source.readText(file));
+    }
   }
   files.set("search-index.js", indexScript(makeSearchIndex(inOrder(rendered, entries))));
   const broken = brokenLinks(files);

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { Marked, type Token, type Tokens } from "marked";
 import { anchorsOf, plainHeading } from "../reference/anchor.ts";
 import { escapeHtml } from "./escape.ts";
-import { inlineFigure } from "./figure.ts";
+import { inlineFigure, pictureFigure } from "./figure.ts";
 import { isPage, outputPath, relativeUrl } from "./page-paths.ts";
 import { SiteError } from "./site-error.ts";
 
@@ -12,6 +12,7 @@ export interface Checkout {
   hasFile(file: string): boolean;
   hasFolder(folder: string): boolean;
   readText(file: string): string;
+  readBytes(file: string): Uint8Array;
 }
 
 export interface Heading {
@@ -54,10 +55,13 @@ export function renderPage(file: string, source: string, checkout: Checkout): Re
         const isOutside = /^[a-z]+:/i.test(href);
         return `<a href="${escapeHtml(link(href))}"${isOutside ? ' rel="noreferrer"' : ""}>${this.parser.parseInline(inline)}</a>`;
       },
-      image({ href, text }) {
+      image({ href, text, title }) {
         const target = posix.join(posix.dirname(file), href);
-        if (!href.endsWith(".svg") || !checkout.hasFile(target)) throw new SiteError(`${file}: ${href} is no figure`);
-        return inlineFigure(target, checkout.readText(target), escapeHtml(text));
+        if (!/\.(svg|png)$/.test(href) || !checkout.hasFile(target))
+          throw new SiteError(`${file}: ${href} is no figure`);
+        if (href.endsWith(".svg")) return inlineFigure(target, checkout.readText(target), escapeHtml(text));
+        const bytes = checkout.readBytes(target);
+        return pictureFigure({ file: target, url: link(href), bytes, alt: text, caption: title ?? undefined });
       },
       html({ text }) {
         if (text.trim() === "<br>") return "<br>";

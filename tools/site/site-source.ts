@@ -17,5 +17,6 @@ export function siteSource(): SiteSource {
     hasFile: (file) => stat(file)?.isFile() ?? false,
     hasFolder: (folder) => stat(folder)?.isDirectory() ?? false,
     readText,
+    readBytes: (file) => readFileSync(join(root, file)),
   };
 }
