@@ -1,7 +1,7 @@
 import { serviceBinding } from "../api/btp/service-binding.ts";
 import { definitionOf } from "../api/custom-resource.ts";
 import { customResources } from "../api/custom-resources.ts";
-import { systemClock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { formatInstant } from "../base/instant.ts";
 import { silentLogger } from "../base/logger.ts";
 import { seededRandom } from "../base/random.ts";
@@ -65,6 +65,10 @@ interface LivePage {
 }
 
 export interface DashboardWorldOptions {
+  /** An API that is there already, with the kinds in it, and its clock. Absent: one of its own. */
+  readonly on?: { readonly kube: Kube; readonly clock: Clock };
+  /** What is said of the operator, beside the watches. */
+  readonly operator?: Omit<OperatorView, "watches">;
   readonly mayChange?: boolean;
   readonly page?: PageFiles;
   readonly auditPaths?: readonly string[];
@@ -79,13 +83,18 @@ const managedDefinitions = customResources
 
 const operator: OperatorView = { seenFrom: "command", version: "0", watches: [] };
 
-export async function dashboardWorld(options: DashboardWorldOptions = {}): Promise<DashboardWorld> {
+async function ownCluster(): Promise<{ readonly kube: Kube; readonly clock: Clock }> {
   const clock = systemClock;
   const api = new EmbeddedServer({ clock, random: seededRandom(3), logger: silentLogger });
   const kube = createKubeClient({ transport: createLocalTransport(api.api), clock, userAgent: "keyturn/test" });
   for (const definition of managedDefinitions) {
     await kube.create<KubeObject>(crdType, definition);
   }
+  return { kube, clock };
+}
+
+export async function dashboardWorld(options: DashboardWorldOptions = {}): Promise<DashboardWorld> {
+  const { kube, clock } = options.on ?? (await ownCluster());
   const lines: LogLine[] = [];
   const logger = recordingLogger(lines);
   const model = new ReadModel({ clock, logger });
@@ -117,7 +126,7 @@ export async function dashboardWorld(options: DashboardWorldOptions = {}): Promi
       model,
       mayChange: options.mayChange ?? true,
       audit: { paths: options.auditPaths ?? [], namespace: "keyturn-system" },
-      operator: () => ({ ...operator, watches: watch.watches() }),
+      operator: () => ({ ...operator, ...options.operator, watches: watch.watches() }),
     },
   });
   const token = linkGate.exchange(linkGate.link).token;

@@ -1,0 +1,33 @@
+/** What is photographed, and at which sizes. Pure data. */
+export interface Shot {
+  readonly name: string;
+  readonly path: string;
+  /** What has to be there before. */
+  readonly shown: string;
+  /** Pressed before the picture is taken. */
+  readonly button?: string;
+  /** From the top to the end of the page, and not what fits on the screen. */
+  readonly isWhole?: true;
+  readonly isPrinted?: true;
+}
+
+export const SIZES = { wide: [1440, 900], middling: [1024, 768], narrow: [390, 844] } as const;
+
+export const SHOTS: readonly Shot[] = [
+  { name: "overview", path: "/", shown: ".overview .figures" },
+  { name: "timeline", path: "/timeline?span=2mo", shown: ".track" },
+  { name: "credentials", path: "/credentials", shown: ".credentials .name" },
+  { name: "credential", path: "/credential/ServiceBinding/orders-db", shown: ".chart .track" },
+  {
+    name: "rotate",
+    path: "/credential/ServiceBinding/orders-db",
+    shown: "dialog[open] .track",
+    button: "Rotate now",
+  },
+  { name: "consumers", path: "/consumers?namespace=shop", shown: "#workloads" },
+  { name: "secret", path: "/consumers/shop/orders-db", shown: "table" },
+  { name: "evidence", path: "/evidence?maxPeriod=30d", shown: "table.report" },
+];
+
+/** These also in the dark. */
+export const DARK: readonly string[] = ["overview", "timeline"];
