@@ -11,7 +11,7 @@ import { root } from "./run.ts";
 import { writeAudit } from "./screenshots/audit.ts";
 import { palettePng } from "./screenshots/palette-png.ts";
 import { raiseScene } from "./screenshots/scene.ts";
-import { DARK, SHOTS, type Shot, SIZES } from "./screenshots/shots.ts";
+import { DARK, PAPER, PRINTED, SHOTS, type Shot, SIZES } from "./screenshots/shots.ts";
 
 /**
  * `npm run screenshots [-- --only NAME] [--out DIR]`: every page of the dashboard at three sizes, light and in part dark, of a
@@ -70,15 +70,23 @@ for (const [size, [width, height]] of Object.entries(SIZES)) {
     const meant = shots.filter(({ name }) => colorScheme === "light" || DARK.includes(name));
     const page = await enter(browser, world, { viewport: { width, height }, colorScheme });
     for (const shot of meant) {
-      const png = palettePng(await take(page, shot));
       const name = [shot.name, size, ...(colorScheme === "dark" ? ["dark"] : [])].join("-");
-      await writeFile(join(values.out, `${name}.png`), png);
-      bytes += png.length;
+      await keep(name, await take(page, shot));
     }
     await page.context().close();
   }
 }
+if (values.only.length === 0 || values.only.includes(PRINTED.name)) {
+  const page = await enter(browser, world, { viewport: PAPER, colorScheme: "light" });
+  await keep(PRINTED.name, await take(page, PRINTED));
+}
 console.log(`${(bytes / 1000).toFixed(0)} KB in ${values.out}`);
+
+async function keep(name: string, picture: Buffer): Promise<void> {
+  const png = palettePng(picture);
+  await writeFile(join(values.out, `${name}.png`), png);
+  bytes += png.length;
+}
 
 async function enter(
   from: Browser,
@@ -92,11 +100,11 @@ async function enter(
   return page;
 }
 
-async function take(page: Page, { path, shown, button, isWhole }: Shot): Promise<Buffer> {
+async function take(page: Page, { path, shown, button, isPrinted }: Shot): Promise<Buffer> {
   await page.goto(world.server.url + path);
   await page.locator(".connection", { hasText: "Live" }).waitFor();
   if (button !== undefined) await page.getByRole("button", { name: button }).click();
   await page.locator(shown).first().waitFor();
-  await page.waitForLoadState("networkidle").catch(() => {});
-  return page.screenshot({ fullPage: isWhole === true, animations: "disabled", caret: "hide" });
+  if (isPrinted) await page.emulateMedia({ media: "print" });
+  return page.screenshot({ animations: "disabled", caret: "hide" });
 }

@@ -6,8 +6,6 @@ export interface Shot {
   readonly shown: string;
   /** Pressed before the picture is taken. */
   readonly button?: string;
-  /** From the top to the end of the page, and not what fits on the screen. */
-  readonly isWhole?: true;
   readonly isPrinted?: true;
 }
 
@@ -15,19 +13,28 @@ export const SIZES = { wide: [1440, 900], middling: [1024, 768], narrow: [390, 8
 
 export const SHOTS: readonly Shot[] = [
   { name: "overview", path: "/", shown: ".overview .figures" },
-  { name: "timeline", path: "/timeline?span=2mo", shown: ".track" },
+  { name: "timeline", path: "/timeline?span=2mo", shown: ".track .bar-foreseen" },
   { name: "credentials", path: "/credentials", shown: ".credentials .name" },
-  { name: "credential", path: "/credential/ServiceBinding/orders-db", shown: ".chart .track" },
+  { name: "credential", path: "/credential/ServiceBinding/orders-db", shown: ".chart .bar-foreseen" },
   {
     name: "rotate",
     path: "/credential/ServiceBinding/orders-db",
-    shown: "dialog[open] .track",
+    shown: "dialog[open] .bar-foreseen",
     button: "Rotate now",
   },
-  { name: "consumers", path: "/consumers?namespace=shop", shown: "#workloads" },
+  { name: "consumers", path: "/consumers?namespace=shop", shown: "[aria-labelledby='workloads'] .lines li" },
   { name: "secret", path: "/consumers/shop/orders-db", shown: "table" },
   { name: "evidence", path: "/evidence?maxPeriod=30d", shown: "table.report" },
 ];
+
+/** As it comes out of a printer, on A4. */
+export const PRINTED: Shot = {
+  name: "evidence-print",
+  path: "/evidence?maxPeriod=30d",
+  shown: "table.report",
+  isPrinted: true,
+};
+export const PAPER = { width: 794, height: 1123 } as const;
 
 /** These also in the dark. */
 export const DARK: readonly string[] = ["overview", "timeline"];
