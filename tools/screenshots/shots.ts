@@ -13,7 +13,7 @@ export const SIZES = { wide: [1440, 900], middling: [1024, 768], narrow: [390, 8
 
 export const SHOTS: readonly Shot[] = [
   { name: "overview", path: "/", shown: ".overview .figures" },
-  { name: "timeline", path: "/timeline?span=2mo", shown: ".track .bar-foreseen" },
+  { name: "timeline", path: "/timeline?span=3888000s", shown: ".track .bar-foreseen" },
   { name: "credentials", path: "/credentials", shown: ".credentials .name" },
   { name: "credential", path: "/credential/ServiceBinding/orders-db", shown: ".chart .bar-foreseen" },
   {
