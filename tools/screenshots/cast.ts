@@ -52,6 +52,7 @@ const shop: readonly Credential[] = [
     every: 14 * DAY,
     ttl: 21 * DAY,
     age: 13.2 * DAY,
+    reasons: { 0: "Forced" },
     trouble: {
       type: "Synced",
       reason: "ProviderUnavailable",

@@ -13,6 +13,7 @@ import { secretType } from "../../src/publish/secret-publisher.ts";
 import type { ManagedKind } from "../../src/reconcile/managed/managed-kind.ts";
 import { managedKinds } from "../../src/reconcile/managed-kinds.ts";
 import { markMetadata } from "../../src/reconcile/parents/child-marks.ts";
+import { STATE_MANAGER } from "../../src/restart/annotations.ts";
 import { crdType } from "../../src/runtime/operator.ts";
 import { namespaces } from "../../test/conformance/kinds.ts";
 import { btp } from "../../test/families/btp.ts";
@@ -20,7 +21,7 @@ import { cloudFoundry } from "../../test/families/cloud-foundry.ts";
 import { rotatingKeys } from "../../test/families/rotating-keys.ts";
 import { CAST, type Credential } from "./cast.ts";
 import { type CastKey, castKeys, castState } from "./cast-state.ts";
-import { WORKLOADS, workloadManifest } from "./workloads.ts";
+import { restartState, WORKLOADS, workloadManifest } from "./workloads.ts";
 
 /** An embedded API with the cast in it, on a clock that stands still. */
 export interface Scene {
@@ -50,7 +51,13 @@ export async function raiseScene(now: number): Promise<Scene> {
       at: now - workload.age * HOUR_MS,
       make: async () => {
         const { type, manifest } = workloadManifest(workload);
-        await kube.create<KubeObject>(type, manifest);
+        const made = await kube.create<KubeObject>(type, manifest);
+        if (!workload.isOptedIn) return;
+        const { apiVersion, kind } = made;
+        const { namespace = "", name } = made.metadata;
+        const state = restartState(made, workload, clock.now());
+        const body = { apiVersion, kind, ...state };
+        await kube.patch(type, { namespace, name }, { type: "apply", body }, { fieldManager: STATE_MANAGER });
       },
     })),
   ].sort((a, b) => a.at - b.at);

@@ -27,14 +27,14 @@ export const SHOTS: readonly Shot[] = [
   { name: "evidence", path: "/evidence?maxPeriod=30d", shown: "table.report" },
 ];
 
-/** As it comes out of a printer, on A4. */
+/** As it comes out of a printer, on A4: what is left between the margins. */
 export const PRINTED: Shot = {
   name: "evidence-print",
   path: "/evidence?maxPeriod=30d",
   shown: "table.report",
   isPrinted: true,
 };
-export const PAPER = { width: 794, height: 1123 } as const;
+export const PAPER = { width: 1032, height: 703 } as const;
 
 /** These also in the dark. */
 export const DARK: readonly string[] = ["overview", "timeline"];

@@ -1,6 +1,7 @@
 import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
 import type { Draft } from "../../src/kube/port.ts";
-import { OWN_PREFIX, optInAnnotation } from "../../src/restart/annotations.ts";
+import { OWN_PREFIX, optInAnnotation, STATE_ANNOTATION } from "../../src/restart/annotations.ts";
+import { stateAnnotation } from "../../src/restart/restart-state.ts";
 import { deploymentType, statefulSetType } from "../../src/restart/workload-kinds.ts";
 
 /** Who uses the credentials of the cast. */
@@ -80,6 +81,25 @@ export const WORKLOADS: readonly Workload[] = [
     isOptedIn: true,
   },
 ];
+
+/** What the restart controller leaves on a workload that it has brought to what it uses. */
+export const restartState = ({ metadata }: KubeObject, { secrets }: Workload, at: number): object => ({
+  metadata: {
+    annotations: {
+      [STATE_ANNOTATION]: stateAnnotation(
+        {
+          sources: new Map(secrets.map((secret) => [`secret/${secret}`, { digest: DIGEST, since: at }])),
+          restartedAt: [at],
+          isStopped: false,
+          replacing: undefined,
+        },
+        metadata.uid ?? "",
+      ),
+    },
+  },
+});
+
+const DIGEST = `a.1.${"0".repeat(22)}`;
 
 export function workloadManifest(workload: Workload): {
   readonly type: ResourceType;

@@ -9,7 +9,7 @@ import { CredentialLink, SecretLink } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
-import { Age, Stamp, When } from "../parts/when.tsx";
+import { Stamp, When } from "../parts/when.tsx";
 import { counted, rowWords } from "../parts/words.ts";
 import type { TimeRange } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
@@ -39,13 +39,11 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
       {(row.warnings ?? []).map((warning) => (
         <Notice key={warning}>{warning}</Notice>
       ))}
-      <Panel
-        id="protocol"
-        title="In the protocol"
-        aside={view.steps.length === 0 ? <span class="faint">Nothing is under way.</span> : null}
-      >
-        <Steps steps={view.steps} />
-      </Panel>
+      {view.steps.length === 0 ? null : (
+        <Panel id="protocol" title="In the protocol">
+          <Steps steps={view.steps} />
+        </Panel>
+      )}
       <Panel
         id="chart"
         title="Keys over time"
@@ -68,7 +66,7 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
         title="What happens next, and why"
         aside={
           <span class="faint">
-            as of <Age since={view.at} /> ago
+            as of <When at={view.at} />
           </span>
         }
       >
@@ -115,20 +113,17 @@ const STEP_NAMES: Readonly<Record<ProtocolStep["step"], string>> = {
   commit: "Committed",
 };
 
-function Steps({ steps }: { steps: readonly ProtocolStep[] }): JSX.Element | null {
-  if (steps.length === 0) return null;
-  return (
-    <ol class="steps">
-      {steps.map(({ step, state, words }) => (
-        <li key={step} data-state={state} aria-current={state === "now" ? "step" : undefined}>
-          <span class="step-name">{STEP_NAMES[step] ?? step}</span>
-          <span class="step-state">{state}</span>
-          <span class="step-words">{words}</span>
-        </li>
-      ))}
-    </ol>
-  );
-}
+const Steps = ({ steps }: { steps: readonly ProtocolStep[] }): JSX.Element => (
+  <ol class="steps">
+    {steps.map(({ step, state, words }) => (
+      <li key={step} data-state={state} aria-current={state === "now" ? "step" : undefined}>
+        <span class="step-name">{STEP_NAMES[step] ?? step}</span>
+        <span class="step-state">{state}</span>
+        <span class="step-words">{words}</span>
+      </li>
+    ))}
+  </ol>
+);
 
 function SecretFacts({ view: { secret } }: { view: CredentialView }): JSX.Element {
   if (!secret) return <Empty>It publishes none.</Empty>;
@@ -192,7 +187,7 @@ function History({ view: { history } }: { view: CredentialView }): JSX.Element {
   return (
     <>
       <TableScroll label="History, as a table">
-        <table>
+        <table class="stacked">
           <thead>
             <tr>
               <th scope="col">When</th>
@@ -215,9 +210,11 @@ function History({ view: { history } }: { view: CredentialView }): JSX.Element {
                   <bdi>{line.what}</bdi>
                   {line.outcome && line.outcome !== "done" ? <span class="faint"> ({line.outcome})</span> : null}
                 </td>
-                <td>{line.reason ?? ""}</td>
-                <td>{line.by ?? ""}</td>
-                <td class="faint">{line.from === "audit" ? "audit log" : "status"}</td>
+                <td data-label="Why">{line.reason ?? ""}</td>
+                <td data-label="By">{line.by ?? ""}</td>
+                <td class="faint" data-label="From">
+                  {line.from === "audit" ? "audit log" : "status"}
+                </td>
               </tr>
             ))}
           </tbody>

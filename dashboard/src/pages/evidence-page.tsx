@@ -11,7 +11,7 @@ import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
 import { Stamp } from "../parts/when.tsx";
-import { counted, grouped } from "../parts/words.ts";
+import { grouped } from "../parts/words.ts";
 import { credentialPath, formatRoute } from "../route/route.ts";
 import { utcDay, utcText } from "../time/when.ts";
 
@@ -140,7 +140,7 @@ function Items({ items }: { items: readonly EvidenceItem[] }): JSX.Element {
   }, [isPrinting, isAll]);
   return (
     <TableScroll label="Compliance report, as a table">
-      <table class="report">
+      <table class="report stacked">
         <thead>
           <tr>
             <th scope="col">Verdict</th>
@@ -197,20 +197,20 @@ function Item({ item }: { item: EvidenceItem }): JSX.Element {
           </a>
         )}
       </th>
-      <td class="mono">
+      <td class="mono" data-label="Secret">
         <SecretLink secret={item.secret} />
       </td>
-      <td class="num left">
+      <td class="num left" data-label="Period">
         {item.periodMs === undefined || !Number.isFinite(item.periodMs) ? (
           <span class="faint">never</span>
         ) : (
           shortLength(item.periodMs)
         )}
       </td>
-      <td class="num left">
+      <td class="num left" data-label="Last rotation">
         <Stamp at={item.lastRotationAt} />
       </td>
-      <td class="num left">
+      <td class="num left" data-label="Next rotation">
         <Stamp at={item.nextRotationAt} />
       </td>
       <td>
@@ -229,31 +229,31 @@ function Item({ item }: { item: EvidenceItem }): JSX.Element {
 }
 
 function Audit({ audit }: { audit: AuditView }): JSX.Element {
-  return (
-    <Panel id="audit" title="Audit log">
-      {audit.kind === "none" ? (
+  if (audit.kind === "none") {
+    return (
+      <Panel id="audit" title="Audit log">
         <p class="fine">{audit.words}</p>
-      ) : (
-        <>
-          <p class={`fine ${audit.isSound ? "" : "tone-trouble"}`}>
-            <Icon shape={audit.isSound ? "ok" : "trouble"} />
-            <strong>{audit.isSound ? "Sound" : "Not sound"}</strong>
-            <span class="faint">
-              {counted(audit.lines, "line")}
-              {audit.from !== undefined && audit.until !== undefined
-                ? `, ${utcDay(audit.from)} to ${utcDay(audit.until)}`
-                : ""}
-            </span>
-          </p>
-          <ul class="lines tight">
-            {audit.words.map((line) => (
-              <li key={line}>
-                <bdi>{line}</bdi>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      </Panel>
+    );
+  }
+  const { isSound, from, until } = audit;
+  // `Sound: 12 lines of 1 process, all as they were written.`
+  const [head = "", ...lines] = audit.words;
+  const span = from === undefined || until === undefined ? null : `${utcDay(from)} to ${utcDay(until)}`;
+  return (
+    <Panel id="audit" title="Audit log" aside={span === null ? null : <span class="faint">{span}</span>}>
+      <p class={`fine ${isSound ? "" : "tone-trouble"}`}>
+        <Icon shape={isSound ? "ok" : "trouble"} />
+        <strong>{isSound ? "Sound" : "Not sound"}</strong>
+        <span class="faint">{head.slice(head.indexOf(": ") + 1).trim()}</span>
+      </p>
+      <ul class="lines tight">
+        {lines.map((line) => (
+          <li key={line}>
+            <bdi>{line}</bdi>
+          </li>
+        ))}
+      </ul>
     </Panel>
   );
 }

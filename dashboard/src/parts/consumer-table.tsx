@@ -9,7 +9,7 @@ export function ConsumerTable({ consumers }: { consumers: readonly ConsumerView[
   if (consumers.length === 0) return <Empty>Nobody that can be seen uses it.</Empty>;
   return (
     <TableScroll label="Consumers, as a table">
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th scope="col">Workload</th>
@@ -41,18 +41,21 @@ function ConsumerLine({ consumer }: { consumer: ConsumerView }): JSX.Element {
           {name}
         </bdi>
       </th>
-      <td>{uses}</td>
-      <td>{hasOptedIn === undefined ? "unknown" : hasOptedIn ? "yes" : "no"}</td>
-      <td>
+      <td data-label="Uses">{uses}</td>
+      <td data-label="Opted in">{hasOptedIn === undefined ? "unknown" : hasOptedIn ? "yes" : "no"}</td>
+      <td data-label="Runs on">
         {hasMoved === undefined ? null : (
-          <span class={`state tone-${hasMoved ? "calm" : "busy"}`}>
-            <Icon shape={hasMoved ? "ok" : "turning"} />
-            {hasMoved ? "moved" : "not moved"}
-          </span>
-        )}{" "}
+          <>
+            <span class={`state tone-${hasMoved ? "calm" : "busy"}`}>
+              <Icon shape={hasMoved ? "ok" : "turning"} />
+              {hasMoved ? "moved" : "not moved"}
+            </span>
+            <span class="faint"> · </span>
+          </>
+        )}
         <span class="faint">{runsOn}</span>
       </td>
-      <td>
+      <td data-label="Rollout">
         {rollout ? (
           <span class="rollout">
             <progress value={rollout.updated} max={Math.max(1, rollout.total)} aria-label={`Rollout of ${name}`} />
@@ -62,7 +65,7 @@ function ConsumerLine({ consumer }: { consumer: ConsumerView }): JSX.Element {
           <span class="faint">-</span>
         )}
       </td>
-      <td>{change}</td>
+      <td data-label="A change would">{change}</td>
     </tr>
   );
 }

@@ -21,7 +21,7 @@ export function KeyTable({ keys, more }: { keys: readonly KeyBar[]; more: number
   const shown = isWhole ? keys : keys.slice(0, FEW);
   return (
     <TableScroll label="Keys, as a table">
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th scope="col">State</th>
@@ -42,14 +42,16 @@ export function KeyTable({ keys, more }: { keys: readonly KeyBar[]; more: number
               <th scope="row" class="mono">
                 <bdi title={key.id}>{key.name}</bdi>
               </th>
-              <Dates at={key.createdAt} />
-              <Dates at={key.replacedAt} />
+              <Dates label="Made" at={key.createdAt} />
+              <Dates label="Replaced" at={key.replacedAt} />
               {key.state === "deleted" && key.deletedAt === undefined ? (
-                <td class="faint">nobody knows when</td>
+                <td class="faint" data-label="Deleted">
+                  nobody knows when
+                </td>
               ) : (
-                <Dates at={key.deletedAt} />
+                <Dates label="Deleted" at={key.deletedAt} />
               )}
-              <td>
+              <td data-label="Why">
                 {key.mark ? `${MARK_WORDS[key.mark.kind] ?? key.mark.kind}: ${key.mark.words}` : null}
                 {key.heldFor === undefined ? null : <div class="tone-trouble">held: {key.heldFor}</div>}
               </td>
@@ -67,8 +69,8 @@ export function KeyTable({ keys, more }: { keys: readonly KeyBar[]; more: number
   );
 }
 
-const Dates = ({ at }: { at: number | undefined }): JSX.Element => (
-  <td class="num left">
+const Dates = ({ label, at }: { label: string; at: number | undefined }): JSX.Element => (
+  <td class="num left" data-label={label}>
     {at === undefined ? (
       <span class="faint">-</span>
     ) : (

@@ -24,6 +24,7 @@ export const PRESETS = [
   { name: "1 d", words: "one day", spanMs: DAY_MS },
   { name: "1 w", words: "one week", spanMs: 7 * DAY_MS },
   { name: "1 mo", words: "one month", spanMs: 30 * DAY_MS },
+  { name: "3 mo", words: "three months", spanMs: 91 * DAY_MS },
   { name: "1 y", words: "one year", spanMs: 365 * DAY_MS },
   { name: "2 y", words: "two years", spanMs: 730 * DAY_MS },
 ] as const;

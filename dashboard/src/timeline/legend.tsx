@@ -45,7 +45,7 @@ export const Legend = (): JSX.Element => (
       </li>
     ))}
     <li class="hint">
-      <kbd>← →</kbd> <kbd>+ −</kbd> <kbd>0</kbd>
+      <kbd>← →</kbd> move <kbd>+ −</kbd> zoom <kbd>0</kbd> now
     </li>
   </ul>
 );
