@@ -98,9 +98,15 @@ export async function scrollThrough(page: Page, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await page.mouse.wheel(0, 700);
 }
 
-export async function zoomThrough(page: Page, turns: number): Promise<void> {
-  await page.mouse.move(900, 500);
+/** In and out again and again, over the middle of what is meant, and in the end a little further in than at first. */
+export async function zoomThrough(page: Page, meant: string, turns: number): Promise<void> {
+  const place = page.locator(meant).first();
+  await place.scrollIntoViewIfNeeded();
+  const box = await place.boundingBox();
+  if (!box) throw new Error(`${meant} is not in sight`);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await page.keyboard.down("Control");
   for (let turn = 0; turn < turns; turn++) await page.mouse.wheel(0, turn % 20 < 10 ? -60 : 60);
+  for (let turn = 0; turn < 3; turn++) await page.mouse.wheel(0, -60);
   await page.keyboard.up("Control");
 }

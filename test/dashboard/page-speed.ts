@@ -83,9 +83,8 @@ async function scroll(page: Page): Promise<void> {
 
 async function zoom(page: Page): Promise<void> {
   const before = page.url();
-  await page.locator(".track").first().scrollIntoViewIfNeeded();
-  await zoomThrough(page, TURNS);
-  if (page.url() === before) throw new Error("nothing was zoomed");
+  await zoomThrough(page, ".track", TURNS);
+  await page.waitForURL((url) => url.href !== before);
 }
 
 async function search(page: Page, site: Site): Promise<void> {

@@ -5,6 +5,7 @@ import type { CredentialId, Row } from "../../../src/dashboard/wire.ts";
 import { wordsOf } from "../access/api.ts";
 import { browserClock } from "../base/clock.ts";
 import type { ListQuery } from "../list/list-query.ts";
+import { Asker } from "../live/asker.ts";
 import { usePage } from "./page-state.ts";
 
 /** The rows of a query, kept up to date. */
@@ -70,33 +71,32 @@ export interface Loaded<T> {
   reload(): void;
 }
 
-/** Changes come in groups: one request for all of them. */
-const SETTLE_MS = 120;
+/** From an answer to the next question. */
+const PAUSE_MS = 120;
 
 /**
- * What a request answers; asked again when `key` changes, and when `mark` does, a moment later. What was there stays in sight
- * until the new answer comes; what was there of another key does not.
+ * What a request answers; asked again when `key` changes, and when `mark` does. What was there stays in sight until the new
+ * answer comes; what was there of another key does not.
  */
 export function useLoaded<T>(key: string, ask: () => Promise<T>, mark: unknown = undefined): Loaded<T> {
   const [state, setState] = useState<{ key: string; value?: T; failure?: string }>({ key });
-  const [turn, setTurn] = useState(0);
-  const isFirst = state.key !== key || (state.value === undefined && state.failure === undefined);
-  useEffect(() => {
-    let isCurrent = true;
-    const load = async (): Promise<void> => {
-      try {
-        const value = await ask();
-        if (isCurrent) setState({ key, value });
-      } catch (error) {
-        if (isCurrent) setState((before) => ({ ...(before.key === key ? before : {}), key, failure: wordsOf(error) }));
-      }
-    };
-    const takeBack = browserClock.after(isFirst ? 0 : SETTLE_MS, () => void load());
-    return () => {
-      isCurrent = false;
-      takeBack();
-    };
-  }, [key, mark, turn]);
-  const reload = (): void => setTurn((before) => before + 1);
-  return state.key === key ? { ...state, isLoading: isFirst, reload } : { isLoading: true, reload };
+  const latest = useRef(ask);
+  latest.current = ask;
+  const asker = useMemo(
+    () =>
+      new Asker<T>({
+        clock: browserClock,
+        pauseMs: PAUSE_MS,
+        ask: () => latest.current(),
+        onAnswer: (value) => setState({ key, value }),
+        onFailure: (error) =>
+          setState((before) => ({ ...(before.key === key ? before : {}), key, failure: wordsOf(error) })),
+      }),
+    [key],
+  );
+  useEffect(() => () => asker.stop(), [asker]);
+  useEffect(() => asker.want(), [asker, mark]);
+  const reload = (): void => asker.want();
+  if (state.key !== key) return { isLoading: true, reload };
+  return { ...state, isLoading: state.value === undefined && state.failure === undefined, reload };
 }

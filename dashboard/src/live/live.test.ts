@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fc } from "../../../src/base/properties.fixture.ts";
 import type { LiveMessage, Row } from "../../../src/dashboard/wire.ts";
-import type { PageClock } from "../base/clock.ts";
+import { HandClock } from "../base/hand-clock.fixture.ts";
 import { type ConnectionState, LiveConnection, pauseBefore } from "./live-connection.ts";
 import { RowStore } from "./row-store.ts";
 import { SseParser } from "./sse-parser.ts";
@@ -109,30 +109,6 @@ describe("what the stream has told", () => {
     assert.equal(store.takeChanged().size, 0);
   });
 });
-
-/** A clock that is moved by hand. */
-class HandClock implements PageClock {
-  #now = 0;
-  #calls: { at: number; call: () => void }[] = [];
-  now(): number {
-    return this.#now;
-  }
-  after(delayMs: number, call: () => void): () => void {
-    const entry = { at: this.#now + delayMs, call };
-    this.#calls.push(entry);
-    return () => {
-      this.#calls = this.#calls.filter((other) => other !== entry);
-    };
-  }
-  async move(ms: number): Promise<void> {
-    this.#now += ms;
-    for (const entry of this.#calls.filter(({ at }) => at <= this.#now)) {
-      this.#calls = this.#calls.filter((other) => other !== entry);
-      entry.call();
-    }
-    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
-  }
-}
 
 function scene() {
   const clock = new HandClock();
