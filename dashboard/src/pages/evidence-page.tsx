@@ -247,13 +247,15 @@ function Audit({ audit }: { audit: AuditView }): JSX.Element {
         <strong>{isSound ? "Sound" : "Not sound"}</strong>
         <span class="faint">{head.slice(head.indexOf(": ") + 1).trim()}</span>
       </p>
-      <ul class="lines tight">
-        {lines.map((line) => (
-          <li key={line}>
-            <bdi>{line}</bdi>
-          </li>
-        ))}
-      </ul>
+      {lines.length === 0 ? null : (
+        <ul class="lines tight">
+          {lines.map((line) => (
+            <li key={line}>
+              <bdi>{line}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
     </Panel>
   );
 }

@@ -44,16 +44,18 @@ function ConsumerLine({ consumer }: { consumer: ConsumerView }): JSX.Element {
       <td data-label="Uses">{uses}</td>
       <td data-label="Opted in">{hasOptedIn === undefined ? "unknown" : hasOptedIn ? "yes" : "no"}</td>
       <td data-label="Runs on">
-        {hasMoved === undefined ? null : (
-          <>
+        <span>
+          {hasMoved === undefined ? null : (
             <span class={`state tone-${hasMoved ? "calm" : "busy"}`}>
               <Icon shape={hasMoved ? "ok" : "turning"} />
               {hasMoved ? "moved" : "not moved"}
             </span>
-            <span class="faint"> · </span>
-          </>
-        )}
-        <span class="faint">{runsOn}</span>
+          )}
+          <span class="faint">
+            {hasMoved === undefined ? "" : " · "}
+            {runsOn}
+          </span>
+        </span>
       </td>
       <td data-label="Rollout">
         {rollout ? (

@@ -5,7 +5,7 @@ import { markPath } from "./key-track.tsx";
 const BARS = [
   ["live", "published"],
   ["kept", "retired"],
-  ["held", "held for somebody"],
+  ["held", "held"],
   ["pending", "being made"],
   ["foreseen", "to come"],
   ["gone", "deleted"],
@@ -34,7 +34,7 @@ export const Legend = (): JSX.Element => (
       <svg width="12" height="14" aria-hidden="true" focusable="false">
         <path class="present-mark" d="M1 1h10l-4 6v7h-2v-7z" />
       </svg>
-      the present
+      now
     </li>
     {MARKS.map((kind) => (
       <li key={kind}>
