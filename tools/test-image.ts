@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { USER_ID } from "../src/install/deployment.ts";
+import { bundleFindings } from "./image/bundle-findings.ts";
 import { type ClosedRoot, closeRoot } from "./image/closed-root.ts";
 import { ofKeyword, parseDockerfile } from "./image/dockerfile.ts";
 import { contextCopies, dockerfileFindings, sourcesOf } from "./image/dockerfile-findings.ts";
@@ -57,6 +58,7 @@ probes.close();
 
 async function checkImage(): Promise<void> {
   await probes.try("the tree holds what it should, and nothing else", checkTree);
+  await probes.try("the page contains the packages that the SBOM names, and no other", checkPage);
   const closed = await closeRoot(image);
   console.log(`  run with ${closed.words}`);
   await probes.try("nothing can be written there, and the environment is empty", () => checkClosed(closed));
@@ -106,6 +108,11 @@ async function checkTree(): Promise<string> {
   const entries = await readTree(tree);
   none(treeFindings(entries, shippedPackages(lock)));
   return `${(bytesOf(entries) / 1e6).toFixed(1)} MB`;
+}
+
+async function checkPage(): Promise<undefined> {
+  const licences = await readFile(join(tree, "dist", "page", "licenses.txt"), "utf8");
+  return none(bundleFindings(licences, lock, pagePackages()));
 }
 
 async function checkClosed(closed: ClosedRoot): Promise<undefined> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { bundleFindings } from "./bundle-findings.ts";
 import { importedPackages, pagePackages } from "./page-packages.ts";
 import { type Sbom, sbomFindings } from "./sbom-findings.ts";
 import type { LockFile } from "./shipped-packages.ts";
@@ -57,6 +58,15 @@ const rows: readonly (readonly [reason: string, sbom: Sbom, findings: readonly s
 for (const [reason, document, findings] of rows) {
   test(`SBOM: ${reason}`, () => assert.deepEqual(sbomFindings(document, lock, ["view"]), findings));
 }
+
+test("what a bundler says it has put into the page is compared with what is said to ship", () => {
+  const licences = "# Licenses\n\n## view - 5.0.0 (MIT)\n\ntext\n\n## core - 6.0.0 (MIT)\n";
+  assert.deepEqual(bundleFindings(licences, lock, ["view"]), []);
+  assert.deepEqual(bundleFindings(licences.replace("core - 6.0.0", "e - 4.0.0"), lock, ["view"]), [
+    "the page does not contain core@6.0.0",
+    "the page contains e@4.0.0",
+  ]);
+});
 
 test("what code imports is known by the package's name, and what is ours is none", () => {
   const text = [
