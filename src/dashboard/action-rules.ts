@@ -55,14 +55,8 @@ export function obstacleOf(resource: ManagedResource, action: Action, now: numbe
 const deletionOf = ({ state }: ManagedResource): string | undefined =>
   state.isDeleting ? "it is being deleted" : undefined;
 
-export interface OfferOptions {
-  readonly now: number;
-  /** What speaks against any change. */
-  readonly refusal: string | undefined;
-}
-
-export const offersFor = (resource: ManagedResource, { now, refusal }: OfferOptions): readonly ActionOffer[] =>
+export const offersFor = (resource: ManagedResource, now: number): readonly ActionOffer[] =>
   ACTIONS.map((action) => {
-    const obstacle = refusal ?? obstacleOf(resource, action, now);
+    const obstacle = obstacleOf(resource, action, now);
     return { action, ...(obstacle !== undefined && { obstacle }) };
   });

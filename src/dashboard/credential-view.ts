@@ -74,7 +74,7 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
     children: children.map((child) => childOf(child, resource)),
     history: past.history,
     windows: resource.spec instanceof SpecProblem ? [] : windowsBetween(resource.spec.windows, now, now + WINDOWS_MS),
-    actions: offersFor(resource, { now, refusal }),
+    ...(refusal === undefined ? { actions: offersFor(resource, now) } : { actions: [], refusal }),
   };
 }
 
@@ -91,8 +91,8 @@ function told(facts: readonly Fact[]): CredentialView["facts"] {
 const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
 function refusalFor(mayChange: boolean, isAllowed: boolean): string | undefined {
-  if (!mayChange) return "this dashboard only shows: it was started without changes";
-  return isAllowed ? undefined : "you may not change this resource: the API server says so";
+  if (!mayChange) return "This dashboard only shows: it was started without changes.";
+  return isAllowed ? undefined : "You may not change this: the API server says so.";
 }
 
 async function secretOf(kube: Kube, { spec }: ManagedResource): Promise<SecretView | undefined> {

@@ -165,7 +165,10 @@ export interface CredentialView {
   }[];
   readonly history: readonly HistoryLine[];
   readonly windows: readonly Interval[];
+  /** None where the viewer may change nothing here. */
   readonly actions: readonly ActionOffer[];
+  /** Why there are none. */
+  readonly refusal?: string;
 }
 
 export const MAX_KEYS = 500;

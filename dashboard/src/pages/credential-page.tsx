@@ -51,6 +51,7 @@ export function CredentialPage(props: { id: CredentialId; range: TimeRange | und
         {view && !isGone ? (
           <Actions
             offers={view.actions.filter((offer) => isMeant(offer, view.row))}
+            refusal={view.refusal}
             isBusy={progress.isUnderWay}
             onAsk={setAsking}
           />
@@ -128,6 +129,7 @@ function Summary({ row }: { row: Row }): JSX.Element {
 
 function Actions(props: {
   offers: readonly ActionOffer[];
+  refusal: string | undefined;
   isBusy: boolean;
   onAsk: (action: Action) => void;
 }): JSX.Element {
@@ -135,6 +137,7 @@ function Actions(props: {
   if (page.viewer.value?.mayChange === false) {
     return <p class="faint actions">Changes are switched off for this page.</p>;
   }
+  if (props.refusal !== undefined) return <p class="faint actions">{props.refusal}</p>;
   const obstacles = props.offers.filter(({ obstacle }) => obstacle !== undefined);
   return (
     <div class="actions">
