@@ -1,4 +1,4 @@
-import { whyNoBrowser } from "../test/dashboard/browser.ts";
+import { whyNoBrowser } from "../test/dashboard/chromium.ts";
 import { longTests } from "./long-tests.ts";
 
 /** What `npm test` leaves out because it needs more than the checkout or much time, each with the command that tests it. */

@@ -2,25 +2,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
 import type { FakeServer } from "../../dashboard/dev/fake-server.ts";
-import { whyNoBrowser } from "./browser.ts";
+import { whyNoBrowser } from "./chromium.ts";
+import { Keyboard } from "./keyboard.ts";
 import { assertSound, axeFindings, useStage } from "./stage.ts";
 
 /** Everything by keyboard alone: nobody here has a mouse. */
 describe("by keyboard", { skip: whyNoBrowser() ?? false }, () => {
   const stage = useStage();
-  const focused = (page: Page): Promise<string> =>
-    page.evaluate(() => {
-      const { activeElement: element } = document;
-      return (element?.getAttribute("aria-label") ?? element?.textContent ?? "").trim();
-    });
-
-  const tabTo = async (page: Page, name: RegExp): Promise<void> => {
-    for (let turn = 0; turn < 40; turn++) {
-      await page.keyboard.press("Tab");
-      if (name.test(await focused(page))) return;
-    }
-    assert.fail(`${name} is not to be reached: the last one was ${await focused(page)}`);
-  };
+  const focused = (page: Page): Promise<string> => new Keyboard(page).focused();
+  const tabTo = (page: Page, name: RegExp): Promise<void> => new Keyboard(page).tabTo(name);
 
   const ready = (server: FakeServer) => {
     const found = [...server.world.credentials.values()].find(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { FakeServer } from "../../dashboard/dev/fake-server.ts";
-import { whyNoBrowser } from "./browser.ts";
+import { whyNoBrowser } from "./chromium.ts";
 import { assertSound, useStage } from "./stage.ts";
 
 describe("what the page shows", { skip: whyNoBrowser() ?? false }, () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { whyNoBrowser } from "./browser.ts";
+import { whyNoBrowser } from "./chromium.ts";
 import { assertSound, axeFindings, useStage } from "./stage.ts";
 
 /** Every page, at every size, light and dark: nothing breaks, nobody else is asked, and axe-core finds nothing. */

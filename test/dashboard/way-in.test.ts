@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { CLUSTER_TOKEN } from "../../dashboard/dev/fake-server.ts";
-import { whyNoBrowser } from "./browser.ts";
+import { whyNoBrowser } from "./chromium.ts";
 import { assertSound, axeFindings, useStage } from "./stage.ts";
 
 describe("the way into the page", { skip: whyNoBrowser() ?? false }, () => {
