@@ -39,6 +39,18 @@ describe("the way into the page", { skip: whyNoBrowser() ?? false }, () => {
     assert.equal(await inside.page.getByText("lively-1").count(), 0, "nothing that was told stays");
   });
 
+  it("is a fresh link also where the page is open, and only what stands behind the sign changes", async () => {
+    const server = await stage.serve({ count: 20 });
+    const watched = await stage.enter(server);
+    server.expire();
+    server.cut();
+    await watched.page.getByText("This session is over").waitFor();
+    await watched.page.goto(server.newLink());
+    await watched.page.locator(".connection", { hasText: "Live" }).waitFor({ timeout: 5000 });
+    assert.equal(watched.page.url(), `${server.url}/`, "no token stands in the address");
+    assertSound(watched, server);
+  });
+
   it("is a token of the cluster, which may be wrong, and may expire", async () => {
     const server = await stage.serve({ count: 20, wayIn: "cluster-token" });
     const watched = await stage.open();

@@ -50,13 +50,23 @@ export class PageState {
   });
 
   async start(): Promise<void> {
-    const linkToken = tokenOfHash(location.hash);
-    if (location.hash !== "") history.replaceState(history.state, "", location.pathname + location.search);
     this.#tick();
     addEventListener("online", () => this.#connection?.retryNow());
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden) this.#connection?.retryNow();
     });
+    // A fresh link in the address bar of a page that is open changes only this: nothing is loaded anew.
+    addEventListener("hashchange", () => {
+      if (tokenOfHash(location.hash) === undefined) return;
+      this.#forget();
+      void this.#begin();
+    });
+    await this.#begin();
+  }
+
+  async #begin(): Promise<void> {
+    const linkToken = tokenOfHash(location.hash);
+    if (location.hash !== "") history.replaceState(history.state, "", location.pathname + location.search);
     const { wayIn, session } = this.api;
     await this.#enter(await findAccess({ place: this.#place, linkToken, wayIn, exchange: session }));
   }
@@ -129,13 +139,17 @@ export class PageState {
   }
 
   async #loseAccess(): Promise<void> {
+    this.#forget();
+    this.access.value = await accessAfterRefusal(this.api.wayIn);
+  }
+
+  #forget(): void {
     this.#connection?.close();
     this.#connection = undefined;
     this.#place.set(undefined);
     this.store.forget();
     this.futures.clear();
     this.#draw();
-    this.access.value = await accessAfterRefusal(this.api.wayIn);
   }
 
   #planFrame(): void {
