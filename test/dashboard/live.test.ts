@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { FakeServer } from "../../dashboard/dev/fake-server.ts";
 import { whyNoBrowser } from "./chromium.ts";
-import { assertSound, useStage } from "./stage.ts";
+import { assertSound, axeFindings, useStage } from "./stage.ts";
 
 describe("what the page shows", { skip: whyNoBrowser() ?? false }, () => {
   const stage = useStage();
@@ -67,6 +67,7 @@ describe("what the page shows", { skip: whyNoBrowser() ?? false }, () => {
     server.cut();
     await page.getByText("Connection lost").waitFor();
     await page.getByText("What you see is as it was").waitFor();
+    assert.deepEqual(await axeFindings(page), []);
     assert.ok(await page.getByRole("link", { name: "quiet" }).isVisible(), "what was there stays in sight");
     server.world.change(credential, { ...credential.row, isFrozen: true });
     server.refuse(undefined);

@@ -158,7 +158,7 @@ function ConnectionBanner(): JSX.Element | null {
   if (state.kind !== "lost") return null;
   const local = page.now.value - page.store.aheadMs;
   return (
-    <div class="banner">
+    <section class="banner" aria-label="Connection">
       <Notice tone="trouble" isSilent>
         <span>
           {state.why} What you see is as it was {agoWords(state.since, local)}. The next attempt is{" "}
@@ -168,6 +168,6 @@ function ConnectionBanner(): JSX.Element | null {
           Try now
         </button>
       </Notice>
-    </div>
+    </section>
   );
 }
