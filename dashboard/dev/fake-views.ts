@@ -16,6 +16,9 @@ import {
 } from "../../src/dashboard/wire.ts";
 import { DAY_MS, type FakeCredential, type FakeWorld, foreseen, HOUR_MS } from "./fake-world.ts";
 
+/** As long as those of Secrets are. */
+const FINGERPRINT = "4f1c20d7.mD2kTz0vJ8yq1sW5uXcB7nRfLhPgE3oA9iYtK6eVjMw";
+
 /** What a server would make of the made-up world: the views of wire.ts. Pure. */
 export function overviewOf(world: FakeWorld, now: number): Overview {
   const kinds = new Map<string, { kind: string; count: number; troubled: number }>();
@@ -136,7 +139,7 @@ export function credentialOf(world: FakeWorld, credential: FakeCredential, now: 
             name,
             isThere: true,
             keyId: active?.id ?? "",
-            fingerprint: "sha256:4f1c…9be2",
+            fingerprint: FINGERPRINT,
             publishedAt: active?.createdAt ?? now,
           },
         }
@@ -245,7 +248,7 @@ export function consumersViewOf(world: FakeWorld, namespace: string, name: strin
       namespace,
       name,
       isThere: credential !== undefined,
-      ...(active ? { keyId: active.id, publishedAt: active.createdAt, fingerprint: "sha256:4f1c…9be2" } : {}),
+      ...(active ? { keyId: active.id, publishedAt: active.createdAt, fingerprint: FINGERPRINT } : {}),
     },
     ...(credential ? { credential: credential.row.id } : {}),
     consumers: credential ? consumersOf(namespace, name) : [],
