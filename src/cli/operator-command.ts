@@ -87,7 +87,7 @@ async function runOperator(flags: Flags, world: World): Promise<ExitCode> {
     const { clock, random } = world;
     const metrics = new Metrics();
     const namespace = await ownNamespace(flags, cluster);
-    const audit = await openAuditLog(flags, world, { kube: cluster.kube, namespace, logger, metrics });
+    const audit = await openAuditLog(auditPath(flags), world, { kube: cluster.kube, namespace, logger, metrics });
     const compared: { at: number | undefined } = { at: undefined };
     const onCompared = (at: number): void => {
       compared.at = at;
@@ -139,9 +139,11 @@ async function loadDashboard(parts: OperatorDashboardParts): Promise<OperatorDas
 
 const leaseName = (flags: Flags): string => objectName("lease-name", flags.text("lease-name") ?? "keyturn");
 
+const auditPath = (flags: Flags): string => flags.text("audit-log") ?? "-";
+
 /** What goes to stdout is somebody else's by now. */
 function auditPaths(flags: Flags): readonly string[] {
-  const path = flags.text("audit-log") ?? "-";
+  const path = auditPath(flags);
   return path === "-" || path === "off" ? [] : [path];
 }
 

@@ -15,6 +15,7 @@ import { type HttpEndpoints, parseBindAddress, startHttpEndpoints } from "../run
 import { Metrics } from "../runtime/metrics.ts";
 import { Operator } from "../runtime/operator.ts";
 import type { Shutdown } from "../runtime/shutdown.ts";
+import { openAuditLog } from "./audit/open-audit-log.ts";
 import type { ExitCode, Flags, World } from "./command.ts";
 import { exampleKeys, exampleManifests, exampleServices, type Manifest, nameServers } from "./examples.ts";
 import { readWholeNumber } from "./flag-values.ts";
@@ -166,19 +167,24 @@ async function assemble(options: Start): Promise<Parts> {
   const dashboardPort = readPort(flags, "dashboard-port");
   const named = await planNamed(readNamed(flags), options);
   const metrics = new Metrics();
+  const api = await startApi(options, { wanted: apiPort, named });
+  const { kube, serving, server } = api;
+  const auditFile = join(options.folder, "audit.log");
+  const audit = flags.isOn("operator")
+    ? await openAuditLog(auditFile, world, { kube, namespace: SYSTEM_NAMESPACE, logger, metrics })
+    : undefined;
   const dashboard = flags.isOn("dashboard")
-    ? new UpDashboard({ world, logger, shutdown, port: dashboardPort })
+    ? new UpDashboard({ world, logger, shutdown, port: dashboardPort, auditPaths: audit ? [auditFile] : [] })
     : undefined;
   const switchedOn = await createControllers(choice, {
     world,
     metrics,
     skew: new ClockSkew(clock),
     namespace: SYSTEM_NAMESPACE,
+    audit,
     onCompared: (at) => dashboard?.compared(at),
   });
   const { controllers } = switchedOn;
-  const api = await startApi(options, { wanted: apiPort, named });
-  const { kube, serving, server } = api;
   const sandbox = await openSandbox(kept(options, "sandbox.json", sandboxPort));
   const cloudFoundry = await openCloudFoundry(kept(options, "cloud-foundry.json", cloudFoundryPort));
   const kubelet =
@@ -200,6 +206,7 @@ async function assemble(options: Start): Promise<Parts> {
   const endpoints = bind && operator && (await startHttpEndpoints({ ...healthOf(operator), bind, metrics, logger }));
   operator?.addShutdownSteps(shutdown);
   switchedOn.addShutdownSteps(shutdown);
+  if (audit) shutdown.addStep({ name: "audit log", boundMs: 1000, run: (signal) => audit.close(signal) });
   if (endpoints) shutdown.addStep({ name: "endpoints", boundMs: 500, run: () => endpoints.close() });
   shutdown.addStep({ name: "sandbox", boundMs: 1000, run: () => sandbox.stop() });
   shutdown.addStep({ name: "sandbox Cloud Foundry", boundMs: 1000, run: () => cloudFoundry.stop() });

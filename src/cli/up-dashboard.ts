@@ -17,6 +17,8 @@ export interface UpDashboardOptions {
   readonly logger: Logger;
   readonly shutdown: Shutdown;
   readonly port: number;
+  /** Where the operator of this process writes down what it does. */
+  readonly auditPaths: readonly string[];
 }
 
 /** The dashboard of what `keyturn up` has started: all of it is there to be tried, so that it may change things. */
@@ -42,7 +44,7 @@ export class UpDashboard {
 
   /** Without an operator in this process, it looks for itself. */
   async serve(kube: Kube, operator: Operator | undefined): Promise<ServedByLink> {
-    const { world, logger, shutdown, port } = this.#options;
+    const { world, logger, shutdown, port, auditPaths } = this.#options;
     const served = await serveByLink({
       world,
       logger,
@@ -52,7 +54,7 @@ export class UpDashboard {
       port,
       model: this.#model,
       mayChange: true,
-      audit: { paths: [], namespace: SYSTEM_NAMESPACE },
+      audit: { paths: auditPaths, namespace: SYSTEM_NAMESPACE },
       operator: operator ? () => this.#viewOf(operator) : this.#watch(kube),
     });
     shutdown.addStep({

@@ -7,7 +7,7 @@ import type { Logger } from "../../base/logger.ts";
 import { uuid } from "../../base/random.ts";
 import type { Kube } from "../../kube/port.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
-import type { Flags, OptionSpec, World } from "../command.ts";
+import type { OptionSpec, World } from "../command.ts";
 
 export const auditLogOption: OptionSpec = {
   name: "audit-log",
@@ -24,9 +24,8 @@ export interface AuditLogParts {
   readonly metrics: Metrics;
 }
 
-/** A file that cannot be written is a mistake that shows at once. */
-export async function openAuditLog(flags: Flags, world: World, parts: AuditLogParts): Promise<AuditLog | undefined> {
-  const path = flags.text("audit-log") ?? "-";
+/** What the flag says. A file that cannot be written is a mistake that shows at once. */
+export async function openAuditLog(path: string, world: World, parts: AuditLogParts): Promise<AuditLog | undefined> {
   if (path === "off") return undefined;
   const sink = path === "-" ? streamSink((text) => world.stdout.write(text)) : await openFile(path);
   const { kube, namespace, logger, metrics } = parts;
