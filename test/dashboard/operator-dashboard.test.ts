@@ -1,20 +1,17 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { rotatingResource } from "../../src/api/keyturn/rotating-resource.ts";
-import { manifests } from "../../src/install/manifests.ts";
-import { NotFound } from "../../src/kube/errors.ts";
-import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
+import { apiVersionOf, type KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
-import { namespaces, serviceAccounts } from "../conformance/kinds.ts";
 import { installDefinitions } from "../operator/bindings.ts";
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
+import { accountKubeconfig } from "../support/operator-access.ts";
 import { pickTarget } from "../support/pick-target.ts";
-import { scratchFolder } from "../support/scratch-folder.ts";
+import { Installation } from "./installation.ts";
 
 /**
  * The dashboard of an operator that has the rights of `keyturn manifests --serve-dashboard` and no others, asked by people
@@ -23,28 +20,13 @@ import { scratchFolder } from "../support/scratch-folder.ts";
 const target = await pickTarget();
 const isReal = target.name === "real";
 const HOME = "keyturn-dashboard-test";
-const rbac = (kind: string, plural: string, namespaced: boolean): ResourceType => ({
-  group: "rbac.authorization.k8s.io",
-  version: "v1",
-  plural,
-  kind,
-  namespaced,
-});
-const TYPES: readonly ResourceType[] = [
-  namespaces,
-  serviceAccounts,
-  rbac("Role", "roles", true),
-  rbac("RoleBinding", "rolebindings", true),
-  rbac("ClusterRole", "clusterroles", false),
-  rbac("ClusterRoleBinding", "clusterrolebindings", false),
-];
-
 const rule = (verbs: readonly string[]) => ({ apiGroups: ["keyturn.dev"], resources: ["rotatingresources"], verbs });
 
 describe(`the dashboard of an operator, on the ${target.name} server`, { concurrency: 1 }, () => {
   const ends = new AsyncDisposableStack();
   let kube: Kube;
   let operator: KeyturnOperator;
+  let installation: Installation;
   const tokens = { all: "", shop: "" };
 
   before(async () => {
@@ -53,15 +35,14 @@ describe(`the dashboard of an operator, on the ${target.name} server`, { concurr
     kube = await connect(server.kubeconfig);
     ends.defer(() => kube.close());
     await installDefinitions(kube);
-    const controllers = ["rotating-resource"];
-    const all = manifests({ namespace: HOME, image: "unused", controllers, dashboard: { mayChange: true } });
-    await apply(...all.filter(({ kind }) => TYPES.some((type) => type.kind === kind)));
+    installation = new Installation({ kube, home: HOME, isEnforced: isReal, ends });
+    const account = await installation.install(["rotating-resource"]);
     for (const name of ["dash-shop", "dash-bank"]) {
-      await apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+      await installation.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
       await eventually("the kind to be served", () => create(name).catch(() => undefined));
     }
     await admitViewers();
-    const own = isReal ? await kubeconfigWith(server.kubeconfig, await tokenOf("keyturn")) : server.kubeconfig;
+    const own = isReal ? await accountKubeconfig(server.kubeconfig, kube, account) : server.kubeconfig;
     if (!isReal) tokens.all = tokens.shop = await tokenIn(server.kubeconfig);
     const flags = ["--controllers", "rotating-resource", "--lease-namespace", HOME, "--audit-log", "off"];
     const dashboard = ["--dashboard-bind", "127.0.0.1:0", "--dashboard-changes"];
@@ -73,17 +54,6 @@ describe(`the dashboard of an operator, on the ${target.name} server`, { concurr
     await operator.ready();
   });
   after(() => ends.disposeAsync());
-
-  async function apply(...objects: readonly KubeObject[]): Promise<void> {
-    for (const object of objects) {
-      const type = TYPES.find(({ kind }) => kind === object.kind) ?? assert.fail(object.kind);
-      const { name, namespace } = object.metadata;
-      const ref = { name, ...(namespace !== undefined && { namespace }) };
-      if (!type.namespaced) ends.defer(() => kube.delete(type, ref).then(ignore, ignoreMissing));
-      const body = JSON.parse(JSON.stringify(object)) as KubeObject;
-      await kube.patch(type, ref, { type: "apply", body, force: true }, { fieldManager: "keyturn-test" });
-    }
-  }
 
   const create = (namespace: string): Promise<KubeObject> =>
     kube.create<KubeObject>(rotatingResource, {
@@ -103,49 +73,11 @@ describe(`the dashboard of an operator, on the ${target.name} server`, { concurr
   /** One who may look everywhere, and one who may look in one namespace; both may change nothing. */
   async function admitViewers(): Promise<void> {
     if (!isReal) return;
-    const account = (name: string): KubeObject => ({
-      apiVersion: "v1",
-      kind: "ServiceAccount",
-      metadata: { name, namespace: HOME },
-    });
-    await apply(account("viewer-all"), account("viewer-shop"));
-    const apiVersion = "rbac.authorization.k8s.io/v1";
-    const subject = (name: string) => [{ kind: "ServiceAccount", name, namespace: HOME }];
-    const ref = (kind: string, name: string) => ({ apiGroup: "rbac.authorization.k8s.io", kind, name });
-    const look = ["get", "list"];
-    const everywhere = { name: "keyturn-dash-viewer" };
-    const there = { name: "viewer", namespace: "dash-shop" };
-    await apply(
-      { apiVersion, kind: "ClusterRole", metadata: everywhere, rules: [rule(look)] },
-      {
-        apiVersion,
-        kind: "ClusterRoleBinding",
-        metadata: everywhere,
-        roleRef: ref("ClusterRole", everywhere.name),
-        subjects: subject("viewer-all"),
-      },
-      { apiVersion, kind: "Role", metadata: there, rules: [rule(look)] },
-      {
-        apiVersion,
-        kind: "RoleBinding",
-        metadata: there,
-        roleRef: ref("Role", there.name),
-        subjects: subject("viewer-shop"),
-      },
-    );
-    tokens.all = await tokenOf("viewer-all");
-    tokens.shop = await tokenOf("viewer-shop");
-  }
-
-  async function tokenOf(name: string): Promise<string> {
-    const request = {
-      apiVersion: "authentication.k8s.io/v1",
-      kind: "TokenRequest",
-      metadata: { name, namespace: HOME },
-      spec: {},
-    };
-    const answer = await kube.create<KubeObject>(serviceAccounts, request, { subresource: "token" });
-    return (answer.status as { readonly token: string }).token;
+    const rules = [rule(["get", "list"])];
+    await installation.admit("viewer-all", { rules });
+    await installation.admit("viewer-shop", { namespace: "dash-shop", rules });
+    tokens.all = await installation.tokenOf("viewer-all");
+    tokens.shop = await installation.tokenOf("viewer-shop");
   }
 
   function ask(path: string, token: string, body?: object): Promise<Response> {
@@ -200,12 +132,7 @@ describe(`the dashboard of an operator, on the ${target.name} server`, { concurr
       assert.match(refusal ?? "", /^You may not change this/);
       assert.ok(consumersUnseen.length > 0);
       assert.equal((await ask("/api/action", tokens.shop, freeze)).status, 403);
-      await apply({
-        apiVersion: "rbac.authorization.k8s.io/v1",
-        kind: "Role",
-        metadata: { name: "viewer", namespace: "dash-shop" },
-        rules: [rule(["get", "list", "patch"])],
-      });
+      await installation.admit("viewer-shop", { namespace: "dash-shop", rules: [rule(["get", "list", "patch"])] });
     }
     await eventually("the change to be allowed", async () => {
       const { status } = await ask("/api/action", tokens.shop, freeze);
@@ -221,25 +148,9 @@ describe(`the dashboard of an operator, on the ${target.name} server`, { concurr
   });
 });
 
-const ignore = (): void => {};
-
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof NotFound)) throw error;
-}
-
-interface Kubeconfig {
-  readonly users: readonly { readonly name: string; readonly user: { readonly token?: string } }[];
-}
-
-const readConfig = async (path: string): Promise<Kubeconfig> => parse(await readFile(path, "utf8")) as Kubeconfig;
-
-const tokenIn = async (path: string): Promise<string> => (await readConfig(path)).users[0]?.user.token ?? "";
-
-async function kubeconfigWith(admin: string, token: string): Promise<string> {
-  const config = await readConfig(admin);
-  const file = join(scratchFolder(), "kubeconfig");
-  await writeFile(file, stringify({ ...config, users: config.users.map(({ name }) => ({ name, user: { token } })) }), {
-    mode: 0o600,
-  });
-  return file;
-}
+const tokenIn = async (path: string): Promise<string> => {
+  const { users } = parse(await readFile(path, "utf8")) as {
+    readonly users: readonly { readonly user: { readonly token?: string } }[];
+  };
+  return users[0]?.user.token ?? "";
+};

@@ -113,7 +113,7 @@ const accessReviews: ResourceType = {
 };
 
 /** The server learns of roles a moment after they were made: a request too early would be refused for no good reason. */
-async function inForce(kube: Kube, account: Account, { metadata, rules, kind }: KubeObject): Promise<void> {
+export async function inForce(kube: Kube, account: Account, { metadata, rules, kind }: KubeObject): Promise<void> {
   for (const { apiGroups, resources, resourceNames, verbs } of (rules ?? []) as readonly PolicyRule[]) {
     const [resource, subresource] = (resources[0] ?? "").split("/");
     const resourceAttributes = {
