@@ -12,6 +12,14 @@ export async function buildDashboard(folder: string): Promise<void> {
   });
 }
 
+/** Where servers of this checkout have it from. */
+export const SERVED_PAGE: string = join(root, "dist", "page");
+
+/** As `npm start` does it: only where something has changed. */
+export async function ensureDashboard(): Promise<void> {
+  if (!isDashboardCurrent(SERVED_PAGE)) await buildDashboard(SERVED_PAGE);
+}
+
 /** What the page is made from. */
 const SOURCES = [
   "dashboard/{src,public}/**/*",

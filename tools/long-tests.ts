@@ -1,9 +1,12 @@
 import { globSync } from "node:fs";
 import { root } from "./run.ts";
 
+const BROWSER_STORIES = "test/dashboard/{acting,live,pages,way-in,start,operator-browser}.test.ts";
+
 /**
  * Tests that need nothing but this checkout and take long: every point at which a process may die, many resources at a time,
- * the stories of both servers that start many processes, on the embedded one, and those of the dashboard in a browser. `npm run test:cluster` runs them, and `npm test` those that are named to it.
+ * the stories of both servers that start many processes, on the embedded one, and those of the dashboard in a browser.
+ * `npm run test:cluster` runs them, and `npm test` those that are named to it.
  */
 export const longTests: readonly string[] = globSync(
   [
@@ -18,7 +21,10 @@ export const longTests: readonly string[] = globSync(
     "test/import/*.test.ts",
     "test/install/{check,uninstall,uninstall-crash,uninstall-scenarios}.test.ts",
     "test/docs/tutorials-run.test.ts",
-    "test/dashboard/{acting,live,pages,way-in}.test.ts",
+    BROWSER_STORIES,
   ],
   { cwd: root },
 ).sort();
+
+/** Those that need the page to be built, and a browser. */
+export const browserStories: readonly string[] = globSync(BROWSER_STORIES, { cwd: root });

@@ -9,7 +9,8 @@ import { buildClusterTools, buildHelm, type ClusterTools } from "../test/cluster
 import { ClusterError } from "../test/cluster/cluster-error.ts";
 import { type ControlPlane, startControlPlane } from "../test/cluster/control-plane.ts";
 import { reportRights } from "./audited-rights.ts";
-import { longTests } from "./long-tests.ts";
+import { ensureDashboard } from "./dashboard-build.ts";
+import { browserStories, longTests } from "./long-tests.ts";
 
 /**
  * `npm run test:cluster`: builds a real control plane, starts two, runs the suites that need one on whichever is free, and
@@ -32,11 +33,14 @@ const EMBEDDED_AT_A_TIME = 2;
 /** Everything that a binding can go through. */
 const rotationStories = globSync("test/rotation/*.test.ts", { cwd: root }).sort();
 
+const OPERATOR_BROWSER = "test/dashboard/operator-browser.test.ts";
+const onRealServer = ["test/install/uninstall.test.ts", OPERATOR_BROWSER];
+
 /** Those that take longest come first, so that no lane is left with one of them at the end. */
 const suites: readonly Suite[] = [
   { name: "rotation", files: rotationStories },
-  // Told on the real server already, in minutes that are waited for.
-  { name: "long", files: longTests.filter((file) => file !== "test/install/uninstall.test.ts"), isEmbedded: true },
+  // Without those that are told on the real server, in minutes that are waited for, or because only that asks for rights.
+  { name: "long", files: longTests.filter((file) => !onRealServer.includes(file)), isEmbedded: true },
   { name: "bind", files: globSync("test/bind-cluster/*.test.ts", { cwd: root }).sort() },
   { name: "restart", files: ["test/restart/restart.test.ts"] },
   {
@@ -47,7 +51,7 @@ const suites: readonly Suite[] = [
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "korifi", files: ["test/korifi/korifi.test.ts", "test/korifi/upgrade.test.ts"] },
   { name: "import", files: ["test/import/keys.test.ts", "test/import/bindy.test.ts", "test/import/korifi.test.ts"] },
-  { name: "dashboard", files: ["test/dashboard/operator-dashboard.test.ts"] },
+  { name: "dashboard", files: ["test/dashboard/operator-dashboard.test.ts", OPERATOR_BROWSER] },
   { name: "failover", files: ["test/failover/failover.test.ts"] },
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
   { name: "chart", files: ["test/install/chart.test.ts", "test/install/uninstall-hook.test.ts"] },
@@ -185,6 +189,8 @@ async function buildTools(signal: AbortSignal): Promise<Tools> {
 
 async function runSuites(args: Arguments, planes: Planes, signal: AbortSignal): Promise<Counts> {
   const wanted = suites.filter(({ name }) => args.only.length === 0 || args.only.includes(name));
+  // Once for all that need it: they run beside each other.
+  if (wanted.some(({ files }) => files.some((file) => browserStories.includes(file)))) await ensureDashboard();
   const total: Counts = { passed: 0, failed: 0, skipped: 0 };
   const runOn = async (lane: number, waiting: Suite[]): Promise<void> => {
     for (let suite = waiting.shift(); suite && !signal.aborted; suite = waiting.shift()) {

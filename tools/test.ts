@@ -4,7 +4,8 @@ import { join, relative } from "node:path";
 import { run } from "node:test";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
-import { longTests } from "./long-tests.ts";
+import { ensureDashboard } from "./dashboard-build.ts";
+import { browserStories, longTests } from "./long-tests.ts";
 import { missingParts } from "./missing-parts.ts";
 import { root } from "./run.ts";
 
@@ -40,6 +41,9 @@ const GROUPS = 4;
 
 // Every file is a process, and so is much of what they start: what one of them has compiled, the next one need not.
 process.env.NODE_COMPILE_CACHE ??= join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyturn", "compile");
+
+// Once for all that need it: they run beside each other.
+if (files.some((file) => browserStories.includes(file))) await ensureDashboard();
 
 const startedAt = Date.now();
 const results = new Map<string, FileResult>();

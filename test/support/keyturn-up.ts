@@ -11,6 +11,7 @@ export interface ReadyFile {
   readonly sandbox: SandboxPlace;
   readonly cloudFoundry: IssuedLogin;
   readonly named: string;
+  readonly dashboard?: { readonly url: string; readonly link: string };
   readonly processId: number;
 }
 
