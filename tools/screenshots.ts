@@ -5,7 +5,8 @@ import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { type DashboardWorld, dashboardWorld } from "../src/dashboard/dashboard-world.fixture.ts";
 import { readPageFiles } from "../src/dashboard/page-files.ts";
-import { openBrowser, openPage, whyNoBrowser } from "../test/dashboard/browser.ts";
+import { openBrowser, openPage } from "../test/dashboard/browser.ts";
+import { whyNoBrowser } from "../test/dashboard/chromium.ts";
 import { buildDashboard } from "./dashboard-build.ts";
 import { root } from "./run.ts";
 import { writeAudit } from "./screenshots/audit.ts";
@@ -32,55 +33,63 @@ if (obstacle !== undefined) {
 const NOW = Date.UTC(2026, 10, 18, 9, 41, 12);
 
 const folder = await mkdtemp(join(tmpdir(), "keyturn-screenshots-"));
-await using ends = new AsyncDisposableStack();
-ends.defer(() => rm(folder, { recursive: true, force: true }));
-await buildDashboard(join(folder, "page"));
-const scene = await raiseScene(NOW);
-ends.defer(() => scene.stop());
-const log = join(folder, "audit.log");
-await writeAudit(log, scene.kube, NOW);
-const world = await dashboardWorld({
-  on: scene,
-  page: await readPageFiles(join(folder, "page")),
-  auditPaths: [log],
-  operator: {
-    seenFrom: "operator",
-    version: "0.2.0",
-    leader: { identity: "keyturn-7c9d5b8f6-x2x4q", renewedAt: NOW - 1300, isThis: true },
-    queues: [{ controller: "btp", waiting: 0, working: 1 }],
-    lastDriftCheckAt: NOW - 4 * 60_000,
-    clockSkewMs: 120,
-  },
-});
-ends.defer(() => world.close());
-// The watches have read everything once a moment has passed.
-await scene.clock.advance(1000);
-scene.clock.jump(-1000);
-const browser = await openBrowser();
-ends.defer(() => browser.close());
-
-await mkdir(values.out, { recursive: true });
-const shots = SHOTS.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
-if (values.only.length === 0) {
-  for (const name of await readdir(values.out)) if (name.endsWith(".png")) await rm(join(values.out, name));
-}
+const ends = new AsyncDisposableStack();
 let bytes = 0;
-for (const [size, [width, height]] of Object.entries(SIZES)) {
-  for (const colorScheme of size === "wide" ? (["light", "dark"] as const) : (["light"] as const)) {
-    const meant = shots.filter(({ name }) => colorScheme === "light" || DARK.includes(name));
-    const page = await enter(browser, world, { viewport: { width, height }, colorScheme });
-    for (const shot of meant) {
-      const name = [shot.name, size, ...(colorScheme === "dark" ? ["dark"] : [])].join("-");
-      await keep(name, await take(page, shot));
-    }
-    await page.context().close();
+try {
+  await takeAll();
+} finally {
+  await ends.disposeAsync();
+}
+
+async function takeAll(): Promise<void> {
+  ends.defer(() => rm(folder, { recursive: true, force: true }));
+  await buildDashboard(join(folder, "page"));
+  const scene = await raiseScene(NOW);
+  ends.defer(() => scene.stop());
+  const log = join(folder, "audit.log");
+  await writeAudit(log, scene.kube, NOW);
+  const world = await dashboardWorld({
+    on: scene,
+    page: await readPageFiles(join(folder, "page")),
+    auditPaths: [log],
+    operator: {
+      seenFrom: "operator",
+      version: "0.2.0",
+      leader: { identity: "keyturn-7c9d5b8f6-x2x4q", renewedAt: NOW - 1300, isThis: true },
+      queues: [{ controller: "btp", waiting: 0, working: 1 }],
+      lastDriftCheckAt: NOW - 4 * 60_000,
+      clockSkewMs: 120,
+    },
+  });
+  ends.defer(() => world.close());
+  // The watches have read everything once a moment has passed.
+  await scene.clock.advance(1000);
+  scene.clock.jump(-1000);
+  const browser = await openBrowser();
+  ends.defer(() => browser.close());
+
+  await mkdir(values.out, { recursive: true });
+  const shots = SHOTS.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
+  if (values.only.length === 0) {
+    for (const name of await readdir(values.out)) if (name.endsWith(".png")) await rm(join(values.out, name));
   }
+  for (const [size, [width, height]] of Object.entries(SIZES)) {
+    for (const colorScheme of size === "wide" ? (["light", "dark"] as const) : (["light"] as const)) {
+      const meant = shots.filter(({ name }) => colorScheme === "light" || DARK.includes(name));
+      const page = await enter(browser, world, { viewport: { width, height }, colorScheme });
+      for (const shot of meant) {
+        const name = [shot.name, size, ...(colorScheme === "dark" ? ["dark"] : [])].join("-");
+        await keep(name, await take(page, world, shot));
+      }
+      await page.context().close();
+    }
+  }
+  if (values.only.length === 0 || values.only.includes(PRINTED.name)) {
+    const page = await enter(browser, world, { viewport: PAPER, colorScheme: "light" });
+    await keep(PRINTED.name, await take(page, world, PRINTED));
+  }
+  console.log(`${(bytes / 1000).toFixed(0)} KB in ${values.out}`);
 }
-if (values.only.length === 0 || values.only.includes(PRINTED.name)) {
-  const page = await enter(browser, world, { viewport: PAPER, colorScheme: "light" });
-  await keep(PRINTED.name, await take(page, PRINTED));
-}
-console.log(`${(bytes / 1000).toFixed(0)} KB in ${values.out}`);
 
 async function keep(name: string, picture: Buffer): Promise<void> {
   const png = palettePng(picture);
@@ -100,8 +109,8 @@ async function enter(
   return page;
 }
 
-async function take(page: Page, { path, shown, button, isPrinted }: Shot): Promise<Buffer> {
-  await page.goto(world.server.url + path);
+async function take(page: Page, { server }: DashboardWorld, { path, shown, button, isPrinted }: Shot): Promise<Buffer> {
+  await page.goto(server.url + path);
   await page.locator(".connection", { hasText: "Live" }).waitFor();
   if (button !== undefined) await page.getByRole("button", { name: button }).click();
   await page.locator(shown).first().waitFor();
