@@ -312,6 +312,15 @@ export class Team {
     }).catch((error: unknown) => assert.fail(`${error instanceof Error ? error.message : error}; it says: ${last}`));
   }
 
+  /** Waits until no child is on its way: what is asked for while one is, that one fulfils. */
+  async atRest(): Promise<void> {
+    await eventually(`${this.namespace} to be at rest`, async () => {
+      const { status } = await this.resource();
+      const { atProvider, pending } = (status ?? {}) as { readonly atProvider?: object; readonly pending?: object };
+      return (atProvider !== undefined && pending === undefined) || undefined;
+    });
+  }
+
   /** Waits until the Secret that stays the same holds what a child publishes, another one than that. */
   published(before?: string): Promise<string> {
     return eventually(`${this.namespace} to publish`, async () => {

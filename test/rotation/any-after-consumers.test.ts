@@ -51,6 +51,7 @@ describe(`AfterConsumers of RotatingResources on the ${target.name} server`, {
     const first = await team.published();
     await consumer.deploy(SECRET);
     await consumer.pause(true);
+    await team.atRest();
     await team.annotate({ "rotatingresource.keyturn.dev/force-rotation": "now" });
     await team.published(first);
     await consumer.written();
@@ -88,6 +89,7 @@ describe(`AfterConsumers of RotatingResources on the ${target.name} server`, {
     const team = await stage.admit("after-nobody");
     await team.write({ rotation: byHandAfterConsumers });
     const first = await team.published();
+    await team.atRest();
     await team.annotate({ "rotatingresource.keyturn.dev/force-rotation": "now" });
     await team.published(first);
     await until(`${first} to go`, async () => {
