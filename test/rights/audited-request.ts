@@ -48,6 +48,9 @@ const USER_AGENT = /^keyturn\/(\S+)(?: \(([^)]*)\))?$/;
 /** Where a check comes after the one that the server writes down: of owners, and of what a patch makes. */
 const REFUSED = /is forbidden: (User "|cannot set (blockOwnerDeletion|an ownerRef))/;
 
+/** As somebody at all, or for this one verb. */
+const MAY_NOT_ACT = /cannot impersonate(?:-on:[\w:-]+)? resource/;
+
 /** Of a server that has only just started, and has yet to read the roles that bindings name. */
 const NOT_YET = /RBAC: \[?(cluster)?role\S* "[^"]+" not found/;
 
@@ -62,7 +65,7 @@ export function readAuditLine(line: string): AuditedRequest | undefined {
   if (group === "authorization.k8s.io" && resource.startsWith("selfsubject")) return undefined;
   const refusal = refusalOf(event);
   // Whom an operator may act as is granted by others, namespace by namespace, and not by an installation.
-  if (refusal?.includes("cannot impersonate resource")) return undefined;
+  if (refusal !== undefined && MAY_NOT_ACT.test(refusal)) return undefined;
   return {
     home,
     account,

@@ -112,6 +112,10 @@ describe("a line of an audit log", () => {
       "the operator where it may not act as somebody else",
       forbidden('User "x" cannot impersonate resource "serviceaccounts"'),
     ],
+    [
+      "the operator where it may not do this one thing as somebody else",
+      forbidden('secrets is forbidden: User "x" cannot impersonate-on:serviceaccount:get resource "secrets"'),
+    ],
     ["another program of the same account", { userAgent: "kubectl/v1.36" }],
     ["what is no object", { objectRef: undefined }],
     [
