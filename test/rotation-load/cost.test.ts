@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { bindingOf } from "../../src/reconcile/btp/btp-objects.fixture.ts";
-import { countsOf } from "../bench/request-counts.ts";
+import { countsOf, type RequestCounts } from "../bench/request-counts.ts";
 import type { Rotation } from "../families/family.ts";
 import { VirtualOperator } from "./virtual-operator.ts";
 
@@ -44,6 +44,34 @@ test("what a rotation costs, what its deletion costs, and what it costs to do no
   });
 });
 
+test("many that wait for the same window cost no more for standing in line when it opens", async (context) => {
+  const world = new VirtualOperator();
+  const opensIn = new Date(world.clock.now() + 4 * HOUR_MS).getUTCHours();
+  const windows = [{ schedule: `0 ${opensIn} * * *`, duration: "1h" }];
+  const rotation = { frequency: "2h", ttl: "12h", windows };
+  await started(context, { rotation, driftCheckMs: 1000 * HOUR_MS }, world);
+
+  await world.pass(2.5 * HOUR_MS, MINUTE_MS);
+  const told = each({ "GET servicebindings": 1, "PUT servicebindings/status": 1 });
+  assert.deepEqual(cost(world), { kube: told, outside: {} }, "that it is due is said once");
+
+  await world.pass(2 * HOUR_MS, MINUTE_MS);
+  const { kube, outside } = cost(world);
+  assert.deepEqual(outside, each({ "POST /v1/service_bindings": 1 }));
+  const { "GET servicebindings": looks = 0, ...others } = kube;
+  assert.ok(looks <= 3 * BINDINGS, `${looks} looks`);
+  assert.deepEqual(
+    others,
+    each({
+      "GET secrets": 1,
+      "PUT servicebindings/status": 2,
+      "PUT secrets": 1,
+      "PATCH servicebindings": 1,
+      "POST events": 1,
+    }),
+  );
+});
+
 test("a look for drift is one list by mark", async (context) => {
   const world = await started(context, { driftCheckMs: DRIFT_CHECK_MS });
   await world.pass(DRIFT_CHECK_MS, MINUTE_MS);
@@ -60,9 +88,9 @@ const each = (counts: Readonly<Record<string, number>>): Readonly<Record<string,
 async function started(
   context: TestContext,
   options: { readonly driftCheckMs: number; readonly rotation?: Rotation },
+  world = new VirtualOperator(),
 ): Promise<VirtualOperator> {
   const { driftCheckMs, rotation } = options;
-  const world = new VirtualOperator();
   await world.start({ driftCheckMs });
   context.after(() => world.stop());
   const instanceId = world.sandbox.controls.putInstance().id;
@@ -78,7 +106,7 @@ async function started(
 }
 
 /** What was asked for since the last time. */
-function cost(world: VirtualOperator): { readonly kube: unknown; readonly outside: unknown } {
+function cost(world: VirtualOperator): { readonly kube: RequestCounts; readonly outside: RequestCounts } {
   const asked = world.asked.splice(0).filter((key) => !key.startsWith("WATCH "));
   const sent = world.sent.splice(0).map(({ what }) => what.replace(/(service_bindings)\/.*/, "$1/:id"));
   return { kube: countsOf(asked), outside: countsOf(sent) };

@@ -95,7 +95,7 @@ test("every situation has its words", () => {
       "At 2025-11-23T03:00:00Z, in 17d3h: the active key is 12d old by then (rotation.frequency); it is due at 2025-11-17T00:00:00Z and waits for the window that opens then.",
     ],
     [1, { spec: windowed }, "Window", "Opens at 2025-11-09T03:00:00Z, in 3d3h, until 2025-11-09T05:00:00Z, in 3d5h."],
-    [13, { spec: windowed }, "Held back", "A rotation is due and waits for its window."],
+    [13, { spec: windowed }, "Held back", "A rotation is due and waits for its turn in the window."],
     [4.15, { spec: windowed }, "Window", "Open now, until 2025-11-09T05:00:00Z, in 1h24m."],
     [
       12.5,

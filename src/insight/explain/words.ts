@@ -44,7 +44,7 @@ export function whyHeld(reason: WaitReason): string | undefined {
     case "Frozen":
       return "frozen: no new rotation begins until keyturn unfreeze; retired keys are deleted all the same";
     case "WindowClosed":
-      return "a rotation is due and waits for its window";
+      return "a rotation is due and waits for its turn in the window";
     case "TooManyForced":
       return "a rotation was asked for, but too many were within one ttl: it waits until a key retired by force is deleted";
     case "NotAllowed":

@@ -111,7 +111,7 @@ test("what is known of a resource, in words", () => {
       [
         READY,
         SYNCED,
-        "RotationStatus=True Enabled: A rotation is due and waits for its window. Next rotation 2026-01-18T03:00:00Z.",
+        "RotationStatus=True Enabled: A rotation is due and waits for its turn in the window. Next rotation 2026-01-18T03:00:00Z.",
       ],
       "the next rotation is when its window opens",
     ],

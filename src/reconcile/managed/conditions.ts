@@ -78,7 +78,7 @@ const HOLDS: Readonly<Record<Hold, string>> = {
   Frozen: "rotation is frozen (keyturn unfreeze lets it go on)",
   ClockSkewed:
     "the clocks of this machine and of the API server differ by more than a minute: nothing is rotated or deleted",
-  WindowClosed: "a rotation is due and waits for its window",
+  WindowClosed: "a rotation is due and waits for its turn in the window",
   TooManyForced: "too many rotations were forced within one ttl: the next one waits until a retired key is deleted",
   NotAllowed: "what is due is not allowed by spec.managementPolicies",
   AdoptionRefused:

@@ -98,7 +98,9 @@ function nextDecision(piece: Workpiece, options: PassOptions): Decision {
   if (decision.kind !== "intend" || decision.reason !== "RotationDue" || !active || !options.starts) return decision;
   if (now - rotationInstant(spec.policy, active, postponedUntil) < OVERDUE_MS) return decision;
   const startAt = options.starts.admit(spec.providerConfig, active.id);
-  return startAt > now ? { kind: "wait", until: startAt, reason: "Settled" } : decision;
+  // Whoever has said that it waits for its window goes on saying so: to stand in line is no news.
+  const reason = spec.windows.length > 0 ? "WindowClosed" : "Settled";
+  return startAt > now ? { kind: "wait", until: startAt, reason } : decision;
 }
 
 async function perform(piece: Workpiece, decision: Step): Promise<void> {
