@@ -106,6 +106,7 @@ export function tellActingStories(on: OnScene): void {
     const { cast } = on();
     const visits = await Promise.all([1, 2].map(() => on().enter(`/credential/${cast.id}`)));
     for (const { page, keys } of visits) {
+      await page.getByRole("button", { name: "Rotate now" }).waitFor();
       await keys.enter(/^Rotate now$/);
       await page.getByRole("dialog").getByText("A new key is made now").waitFor();
       await keys.tabTo(/^Rotate now$/);
