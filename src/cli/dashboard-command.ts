@@ -91,9 +91,9 @@ async function runDashboard(flags: Flags, world: World): Promise<ExitCode> {
       audit: { paths: call.auditPaths, namespace: operatorNamespace },
       operator: () => {
         const leader = lease.leader();
-        const clockSkewMs = Math.round(skew.skewMs);
-        const seen = { seenFrom: "command", version: world.version, watches: watch.watches(), clockSkewMs } as const;
-        return { ...seen, ...(leader && { leader }) };
+        const clock = skew.isKnown && { clockSkewMs: Math.round(skew.skewMs) };
+        const seen = { seenFrom: "command", version: world.version, watches: watch.watches() } as const;
+        return { ...seen, ...clock, ...(leader && { leader }) };
       },
     });
     addShutdownSteps(

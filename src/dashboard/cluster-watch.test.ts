@@ -67,6 +67,10 @@ test("what may not be listed is said, what may be in one namespace is looked at 
   const unseen = watch.unseen().join("\n");
   assert.match(unseen, /^ServiceBinding\S*: you may not list them$/m);
   assert.match(unseen, /^RotatingResource\S* outside of namespace default: you may not list them there$/m);
+  assert.ok(
+    watch.watches().every(({ isReady }) => isReady),
+    "nobody waits for it",
+  );
   user.rights.add("list ServiceBinding");
   await clock.advance(61_000);
   assert.deepEqual(ids(), ["ServiceBinding/billing", "ServiceBinding/orders"]);

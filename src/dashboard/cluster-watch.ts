@@ -66,6 +66,7 @@ class KindWatch {
   readonly #outage: ServerOutage;
   #listWatch: ListWatch | undefined;
   #words = "not asked for yet";
+  #isForbidden = false;
   unseen: string | undefined;
 
   constructor(kind: ManagedKind, options: ClusterWatchOptions, outage: ServerOutage) {
@@ -77,7 +78,8 @@ class KindWatch {
   view(): WatchView {
     const { kind } = this.#kind.type;
     const state = this.#listWatch?.state();
-    if (!state) return { kind, isReady: false, words: this.#words };
+    // What may not be listed is told apart, and nobody waits for it.
+    if (!state) return { kind, isReady: this.#isForbidden, words: this.#words };
     const { trouble, stale, served, synced, objects } = state;
     if (trouble !== undefined) return { kind, isReady: false, words: `the cluster does not answer (${trouble})` };
     if (stale) return { kind, isReady: false, words: "no sign of life from the cluster" };
@@ -90,6 +92,7 @@ class KindWatch {
     let pauseMs = FIRST_PAUSE_MS;
     while (!signal.aborted) {
       const selection = await this.#findSelection(signal);
+      this.#isForbidden = selection === "forbidden";
       if (signal.aborted) return;
       if (selection === "forbidden") await delay(clock, FORBIDDEN_PAUSE_MS, signal);
       else if (selection === "unreachable") {

@@ -242,6 +242,7 @@ test("a cluster that does not answer is waited for: the page says so, and what i
   await page.leave();
   const { status, json } = await world.ask("/api/credential?id=ServiceBinding/orders");
   assert.deepEqual([status, json.error.code], [503, "Unreachable"]);
+  assert.match(json.error.message, /^the cluster does not answer: /);
 });
 
 /** Its methods are not its own fields. */

@@ -1,5 +1,5 @@
 import { backoff, KeyturnError, never } from "../base/errors.ts";
-import { KubeError } from "../kube/errors.ts";
+import { KubeError, Unreachable } from "../kube/errors.ts";
 import type { Refusal } from "./wire.ts";
 
 /** Why a request is not answered as it was asked: each with the status of HTTP that says so. */
@@ -84,8 +84,10 @@ const KUBE_STATUS: Readonly<Record<string, number>> = {
 /** What whoever asked is told. Undefined where that is nothing but that something went wrong: the log has the rest. */
 export function refusalOf(error: unknown): RefusalAnswer | undefined {
   if (!(error instanceof KeyturnError)) return undefined;
-  const { code, message } = error;
+  const { code } = error;
   const status = error instanceof RequestRefused ? error.status : statusOf(error);
+  // What was asked of it is for whoever looks for the reason; that it does not answer is for everybody.
+  const message = error instanceof Unreachable ? `the cluster does not answer: ${error.message}` : error.message;
   return { status, body: { error: { code, message } } };
 }
 

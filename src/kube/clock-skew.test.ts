@@ -23,8 +23,9 @@ test("clocks may differ by a minute, either way; more is too much to act on date
 test("nothing is suspected before the first answer, and the last answer counts", () => {
   const clock = new ManualClock();
   const skew = new ClockSkew(clock);
-  assert.deepEqual([skew.skewMs, skew.isSkewed], [0, false]);
+  assert.deepEqual([skew.skewMs, skew.isSkewed, skew.isKnown], [0, false, false]);
   skew.observe(clock.now() - 3_600_000);
+  assert.equal(skew.isKnown, true);
   assert.equal(skew.isSkewed, true);
   skew.observe(clock.now() - 500);
   assert.deepEqual([skew.skewMs, skew.isSkewed], [500, false]);

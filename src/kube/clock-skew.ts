@@ -28,6 +28,11 @@ export class ClockSkew {
     return this.#clock.now() - (serverAt + this.#clock.monotonic() - tick);
   }
 
+  /** The server has told its time. */
+  get isKnown(): boolean {
+    return this.#last !== undefined;
+  }
+
   get isSkewed(): boolean {
     return Math.abs(this.skewMs) > TOLERANCE_MS;
   }

@@ -1,4 +1,4 @@
-import { batch, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { CredentialId, Overview, Row, Viewer } from "../../../src/dashboard/wire.ts";
@@ -9,6 +9,7 @@ import type { ListQuery } from "../list/list-query.ts";
 import { RowIndex } from "../list/row-index.ts";
 import { type ConnectionState, LiveConnection } from "../live/live-connection.ts";
 import { RowStore } from "../live/row-store.ts";
+import { unreadWords } from "../parts/words.ts";
 import { FuturesCache } from "../timeline/futures-cache.ts";
 
 /**
@@ -28,6 +29,8 @@ export class PageState {
   /** The latest thing to be said to who cannot see it. */
   readonly said = signal("");
   readonly futuresVersion = signal(0);
+  /** Whom the server itself does not hear, in words; empty: what it tells is all there is. */
+  readonly unread: ReadonlySignal<string> = computed(() => unreadWords(this.overview.value));
   readonly store = new RowStore();
   readonly #indexes = new Set<LiveIndex>();
   readonly #place = tabPlace(() => sessionStorage);

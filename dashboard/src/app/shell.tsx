@@ -58,6 +58,7 @@ export function Shell(): JSX.Element {
         {isIn ? <ConnectionMark /> : null}
       </header>
       {isIn ? <ConnectionBanner /> : null}
+      {isIn ? <UnreadBanner /> : null}
       <main id="content" tabIndex={-1}>
         {isIn ? (
           <Safe key={placeOf(here)}>
@@ -167,6 +168,20 @@ function ConnectionBanner(): JSX.Element | null {
         <button type="button" class="plain" onClick={() => page.retryNow()}>
           Try now
         </button>
+      </Notice>
+    </section>
+  );
+}
+
+/** The page hears its server, and that does not hear the cluster. */
+function UnreadBanner(): JSX.Element | null {
+  const page = usePage();
+  const { value } = page.unread;
+  if (value === "" || page.connection.value.kind !== "live") return null;
+  return (
+    <section class="banner" aria-label="Cluster">
+      <Notice tone="trouble" isSilent>
+        <span>What you see may be out of date, or not all there is. {value}</span>
       </Notice>
     </section>
   );

@@ -25,7 +25,13 @@ export function ConsumersPage({ namespace }: { namespace?: string | undefined })
       <h1 tabIndex={-1}>Consumers</h1>
       <p class="lead">Who uses a Secret that Keyturn publishes, and which of them a workload uses.</p>
       {secrets.length === 0 ? (
-        <Empty>{isComplete ? "No Secret is published yet." : "Reading credentials…"}</Empty>
+        <Empty>
+          {!isComplete
+            ? "Reading credentials…"
+            : page.unread.value === ""
+              ? "No Secret is published yet."
+              : "Nothing was read yet."}
+        </Empty>
       ) : (
         <>
           <label class="field inline">

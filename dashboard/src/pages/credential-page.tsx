@@ -32,7 +32,7 @@ export function CredentialPage(props: { id: CredentialId; range: TimeRange | und
   } = useLoaded(id, () => page.api.credential(id), markOf(row, turn, connection));
   const progress = useProgress(id, row);
   const [asking, setAsking] = useState<Action>();
-  const isGone = page.isComplete.value && !row;
+  const isGone = page.isComplete.value && !row && page.unread.value === "";
   const shown = row ?? view?.row;
   const frequencyMs = shown?.frequencyMs;
   const fitting = useMemo(() => fittingRange(frequencyMs === undefined ? [] : [frequencyMs]), [frequencyMs]);

@@ -12,7 +12,7 @@ import { Empty } from "../parts/notice.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { VirtualGrid } from "../parts/virtual-grid.tsx";
 import { Age } from "../parts/when.tsx";
-import { counted, nextWords } from "../parts/words.ts";
+import { counted, nextWords, noneWords } from "../parts/words.ts";
 import { credentialPath } from "../route/route.ts";
 
 /** Every credential on a line, as `keyturn status` has them. */
@@ -57,7 +57,7 @@ export function CredentialsPage({ query }: { query: ListQuery }): JSX.Element {
           {!page.isComplete.value
             ? "Reading credentials…"
             : page.store.rows.size === 0
-              ? "There are no credentials yet."
+              ? noneWords(page.unread.value)
               : "No credential is like that. Show all has them all."}
         </Empty>
       )}

@@ -33,7 +33,7 @@ export function OverviewPage(): JSX.Element {
   const total = overview.kinds.reduce((sum, { count }) => sum + count, 0);
   return (
     <div class="page overview">
-      <h1 tabIndex={-1}>{headline(total, troubled)}</h1>
+      <h1 tabIndex={-1}>{headline(total, troubled, page.unread.value === "")}</h1>
       <Figures overview={overview} total={total} />
       <Unseen lines={page.viewer.value?.unseen} />
       <div class="columns">
@@ -57,8 +57,9 @@ export function OverviewPage(): JSX.Element {
   );
 }
 
-function headline(total: number, troubled: number): string {
-  if (total === 0) return "There are no credentials yet";
+function headline(total: number, troubled: number, isAll: boolean): string {
+  if (total === 0) return isAll ? "There are no credentials yet" : "Nothing was read yet";
+  if (troubled === 0 && !isAll) return `${counted(total, "credential")} without a problem, as far as they were read`;
   if (troubled === 0)
     return total === 1 ? "The one credential is in order" : `All ${counted(total, "credential")} are in order`;
   return `${grouped(troubled)} of ${counted(total, "credential")} ${troubled === 1 ? "has a problem" : "have problems"}`;
@@ -88,13 +89,20 @@ function Figures({ overview, total }: { overview: Overview; total: number }): JS
 }
 
 function Troubles({ overview }: { overview: Overview }): JSX.Element {
+  const page = usePage();
   const groups = TROUBLE_GROUPS.filter((group) => (overview.troubleCounts[group] ?? 0) > 0);
   return (
     <section aria-labelledby="troubles">
       <h2 id="troubles">Problems</h2>
       {groups.length === 0 ? (
         <p class="fine">
-          <Icon shape="ok" /> None. Nothing is overdue, failing or held back.
+          {page.unread.value === "" ? (
+            <>
+              <Icon shape="ok" /> None. Nothing is overdue, failing or held back.
+            </>
+          ) : (
+            "None in what was read."
+          )}
         </p>
       ) : (
         groups.map((group) => (

@@ -11,7 +11,7 @@ import { RowName } from "../parts/names.tsx";
 import { Empty } from "../parts/notice.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { VirtualGrid } from "../parts/virtual-grid.tsx";
-import { counted, keyWords, rowWords } from "../parts/words.ts";
+import { counted, keyWords, noneWords, rowWords } from "../parts/words.ts";
 import { credentialPath } from "../route/route.ts";
 import { fittingRange, reveal, type TimeRange } from "../time/time-range.ts";
 import type { TimeScale } from "../time/time-scale.ts";
@@ -146,9 +146,7 @@ function NoRows(): JSX.Element {
   if (!page.isComplete.value) return <Empty>Reading credentials…</Empty>;
   return (
     <Empty>
-      {page.store.rows.size === 0
-        ? "There are no credentials yet."
-        : "No credential is like that. Show all has them all."}
+      {page.store.rows.size === 0 ? noneWords(page.unread.value) : "No credential is like that. Show all has them all."}
     </Empty>
   );
 }

@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { KeyBar, Row } from "../../../src/dashboard/wire.ts";
-import { counted, grouped, keyWords, nextWords, progressWords, queueWords, rowWords, stateOf } from "./words.ts";
+import {
+  counted,
+  grouped,
+  keyWords,
+  nextWords,
+  noneWords,
+  progressWords,
+  queueWords,
+  rowWords,
+  stateOf,
+  unreadWords,
+} from "./words.ts";
 
 const NOW = Date.UTC(2026, 10, 18);
 const key = (name: string, state: KeyBar["state"], more: Partial<KeyBar> = {}): KeyBar => ({
@@ -81,5 +92,17 @@ describe("words of the page", () => {
       [counted(1, "key"), counted(10_000, "key"), grouped(1234567)],
       ["1 key", "10,000 keys", "1,234,567"],
     );
+  });
+
+  it("says what was not read, and of nothing read that there is nothing only where all was", () => {
+    const watch = (kind: string, isReady: boolean) => ({ kind, isReady, words: isReady ? "2 seen" : "no answer" });
+    const unread = (...watches: readonly ReturnType<typeof watch>[]): string =>
+      unreadWords({ operator: { seenFrom: "command", version: "1", watches } });
+    assert.equal(unreadWords(undefined), "");
+    assert.equal(unread(watch("A", true)), "");
+    assert.equal(unread(watch("A", true), watch("B", false)), "B: no answer");
+    assert.equal(unread(watch("A", false), watch("B", false), watch("C", false)), "A: no answer (and 2 more kinds)");
+    assert.equal(noneWords(""), "There are no credentials yet.");
+    assert.equal(noneWords("A: no answer"), "Nothing was read yet.");
   });
 });

@@ -1,4 +1,12 @@
-import type { Action, KeyBar, KeyMark, OperatorView, Row, TroubleGroup } from "../../../src/dashboard/wire.ts";
+import type {
+  Action,
+  KeyBar,
+  KeyMark,
+  OperatorView,
+  Overview,
+  Row,
+  TroubleGroup,
+} from "../../../src/dashboard/wire.ts";
 import { relative, shortLength } from "../../../src/insight/words/when.ts";
 import { utcText } from "../time/when.ts";
 
@@ -117,6 +125,17 @@ export function leaderWords({ leader }: OperatorView, now: number): string {
   const isSaid = leader.identity.startsWith("this ");
   return `${leader.identity}${leader.isThis && !isSaid ? " (this one)" : ""}${renewed}`;
 }
+
+/** Kinds that were not read, or not lately; empty where all were. */
+export function unreadWords(overview: Pick<Overview, "operator"> | undefined): string {
+  const [first, ...others] = (overview?.operator.watches ?? []).filter(({ isReady }) => !isReady);
+  if (!first) return "";
+  return `${first.kind}: ${first.words}${others.length === 0 ? "" : ` (and ${counted(others.length, "more kind")})`}`;
+}
+
+/** Where there is no row at all. */
+export const noneWords = (unread: string): string =>
+  unread === "" ? "There are no credentials yet." : "Nothing was read yet.";
 
 /** Those that have something to do, line by line. */
 export function queueWords(queues: OperatorView["queues"]): readonly string[] {
