@@ -3,6 +3,7 @@ import { type ManagedResource, managedResource } from "../insight/resources/mana
 import { apiVersionOf, type KubeObject, type ObjectMeta } from "../kube/objects.ts";
 import { ANNOTATIONS, FINALIZER, type ManagedKind } from "../reconcile/managed/managed-kind.ts";
 import { type Fields, fieldsOf, itemsOf } from "../reconcile/managed/read-fields.ts";
+import { shortText, wholeText } from "./short-text.ts";
 
 /**
  * What is kept of a resource, as one text: enough for rows, bars and futures, a fraction of what the object takes. Ten
@@ -27,12 +28,12 @@ export function seedOf(kind: ManagedKind, object: KubeObject): string | undefine
     spec: trimmedSpec(fieldsOf(object.spec)),
     ...(object.status !== undefined && { status: trimmedStatus(fieldsOf(object.status)) }),
   };
-  const text = JSON.stringify(trimmed);
+  const text = shortText(JSON.stringify(trimmed));
   return text.length > MAX_SEED_CHARACTERS ? undefined : text;
 }
 
 export function resourceOfSeed(kind: ManagedKind, seed: string): ManagedResource {
-  const { metadata, spec, status } = JSON.parse(seed) as KubeObject;
+  const { metadata, spec, status } = JSON.parse(wholeText(seed)) as KubeObject;
   const object = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind, metadata, spec };
   return managedResource(kind, status === undefined ? object : { ...object, status: grown(fieldsOf(status)) });
 }
@@ -85,7 +86,7 @@ function trimmedStatus(status: Fields): Fields {
     [inside, ...itemsOf(kept.retiredKeys), ...itemsOf(fieldsOf(kept.atProvider).retiredKeys)].flatMap(idsIn),
   );
   // How a key came to be is told of those that are there; of others, that they were.
-  const history = itemsOf(status.history).map((entry) => (ids.has(entry.keyId) ? entry : formerOf(entry)));
+  const history = itemsOf(status.history).flatMap((entry) => told(entry, ids.has(entry.keyId)));
   const conditions = itemsOf(status.conditions).filter(isComplaint);
   return {
     ...kept,
@@ -93,24 +94,27 @@ function trimmedStatus(status: Fields): Fields {
     pending,
     lastForced,
     postponedUntil,
-    ...(history.length > 0 && { history: history.filter((entry) => entry !== undefined) }),
+    ...(history.length > 0 && { history }),
     ...(conditions.length > 0 && { conditions: conditions.map(shortCondition) }),
   };
 }
 
-type Former = readonly [keyId: unknown, endedAt: unknown];
+/** A rotation that has succeeded, in short. */
+type Told = readonly [keyId: unknown, endedAt: unknown, startedAt?: unknown, reason?: unknown];
 
-/** A rotation in short; of those that came to nothing nothing is told. */
-const formerOf = ({ keyId, endedAt, outcome }: Fields): Former | undefined =>
-  outcome === "Succeeded" ? [keyId, endedAt] : undefined;
+function told(entry: Fields, isThere: boolean): readonly (Fields | Told)[] {
+  const { keyId, startedAt, endedAt, reason, outcome } = entry;
+  if (outcome !== "Succeeded") return isThere ? [entry] : [];
+  return [isThere ? [keyId, endedAt, startedAt, reason] : [keyId, endedAt]];
+}
 
 /** With every rotation as a status has it. */
 function grown({ history, ...status }: Fields): Fields {
   if (!Array.isArray(history)) return status;
-  const entries = (history as readonly (Fields | Former)[]).map((entry) => {
+  const entries = (history as readonly (Fields | Told)[]).map((entry) => {
     if (!Array.isArray(entry)) return entry;
-    const [keyId, endedAt] = entry;
-    return { keyId, startedAt: endedAt, endedAt, outcome: "Succeeded" };
+    const [keyId, endedAt, startedAt = endedAt, reason] = entry as Told;
+    return { keyId, startedAt, endedAt, reason, outcome: "Succeeded" };
   });
   return { ...status, history: entries };
 }

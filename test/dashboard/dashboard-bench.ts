@@ -46,6 +46,7 @@ export async function measureDashboard(world: DashboardWorld, sizes: DashboardSi
       await browser.close();
     }
     console.log(`run ${run}: RSS in MB ${plain.at(-1)} without a dashboard, ${serving.at(-1)} with one`);
+    console.log(JSON.stringify(worst.figures.filter(({ goal }) => goal !== undefined)));
   }
   const [before, after] = [percentile(plain, 0.5), percentile(serving, 0.5)];
   const memory: readonly Figure[] = [

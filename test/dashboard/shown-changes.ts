@@ -102,6 +102,8 @@ interface Change {
 
 async function showChange(page: Page, onlook: Onlook, place: Place, change: Change) {
   const shown = page.evaluate(drawnAt, onlook.shown(change.retiredKeys.length));
+  // Whatever goes wrong first is what is told.
+  shown.catch(() => {});
   const { toldAt } = await openWatch(place, change);
   const sentAt = Date.now();
   await writeStatus(place, change.binding, { retiredKeys: change.retiredKeys });
