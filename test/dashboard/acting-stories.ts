@@ -46,7 +46,8 @@ export function tellActingStories(on: OnScene): void {
     await dialog.locator("path.bar-foreseen").waitFor({ state: "attached" });
     await visit.look();
     await keys.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    // Not by its role, which it has lost as soon as it is closed: the page has yet to hear of that.
+    await page.locator("dialog").waitFor({ state: "detached" });
     assert.equal(await keys.focused(), "Rotate now", "focus is back");
     assert.ok(!visit.between.asked.includes("POST /api/action"), "nothing was asked for");
 

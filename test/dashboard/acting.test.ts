@@ -108,7 +108,8 @@ describe("by keyboard", { skip: whyNoBrowser() ?? false }, () => {
       );
     }
     await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    // Not by its role, which it has lost as soon as it is closed: the page has yet to hear of that.
+    await page.locator("dialog").waitFor({ state: "detached" });
     assert.equal(await focused(page), "Rotate now", "focus is back");
     assert.equal(server.asked.includes("POST /api/action"), false, "nothing was done");
     await page.keyboard.press("Enter");
