@@ -48,7 +48,8 @@ export function tellOverviewStories(on: OnScene): void {
     assert.match((await fact("Watches").textContent()) ?? "", /^all \d+ are up to date$/);
     assert.match((await fact("Queue").textContent()) ?? "", /nothing waits|in work/);
     assert.match((await fact("Last drift check").textContent()) ?? "", /ago|unknown|now/);
-    assert.equal(await fact("Clock").textContent(), "as that of the API server");
+    // It is the same clock; a machine with much else to do hears of it late.
+    assert.match((await fact("Clock").textContent()) ?? "", /^(?:as|\ds from) that of the API server$/);
     await visit.look();
 
     await keys.enter(new RegExp(`^${cast.broken}`));

@@ -225,6 +225,9 @@ function Kinds({ overview }: { overview: Overview }): JSX.Element {
   );
 }
 
+/** A server tells its time in whole seconds, and that takes a moment to arrive: what is less than this is nothing. */
+const KNOWN_TO_MS = 2000;
+
 function OperatorState({ operator }: { operator: OperatorView }): JSX.Element {
   const page = usePage();
   const late = operator.watches.filter(({ isReady }) => !isReady);
@@ -258,7 +261,7 @@ function OperatorState({ operator }: { operator: OperatorView }): JSX.Element {
         <dd class={clockSkewMs !== undefined && Math.abs(clockSkewMs) > 5000 ? "tone-trouble" : undefined}>
           {clockSkewMs === undefined
             ? "unknown"
-            : Math.abs(clockSkewMs) < 1000
+            : Math.abs(clockSkewMs) < KNOWN_TO_MS
               ? "as that of the API server"
               : `${shortLength(clockSkewMs)} from that of the API server`}
         </dd>
