@@ -1,3 +1,5 @@
+import { ownName } from "../base/own-names.ts";
+
 /**
  * Texts of JSON that are alike, in fewer characters: what stands in nearly all of them has a sign of its own. The signs are
  * control characters, which JSON never has in it as they are, so that what is short can always be told from what is not.
@@ -8,7 +10,7 @@ const FRAGMENTS: readonly string[] = [
   '","uid":"',
   '","creationTimestamp":"',
   '"},"spec":{',
-  ',"finalizers":["keyturn.dev/keys"]',
+  `,"finalizers":["${ownName("keys")}"]`,
   ',"annotations":{"crossplane.io/external-name":"',
   '"deletionPolicy":"Delete","managementPolicies":["*"],',
   '"providerConfigRef":{"name":"',
