@@ -3,7 +3,7 @@ import { homedir, hostname } from "node:os";
 import { createInterface } from "node:readline";
 import { text as readText } from "node:stream/consumers";
 import { isatty } from "node:tty";
-import { getHeapStatistics } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { Input, Output, World } from "./cli/command.ts";
@@ -42,6 +42,9 @@ const stdin: Input = {
 };
 
 const collect = globalThis.gc;
+// So many collections in a row would take every function for one that nobody needs any more, and the next hundred restarts
+// would begin by compiling.
+if (collect) setFlagsFromString("--no-flush-bytecode");
 const heap: Heap | undefined = collect && {
   usedBytes: () => getHeapStatistics().used_heap_size,
   // No other flavour returns the emptied pages to the system.
