@@ -59,15 +59,15 @@ export function operatorDeployment(options: DeploymentOptions): KubeObject {
 
 /**
  * Small spaces for young objects: they grow to many times this while thousands of objects pass through, and take twice the
- * memory for it without being any faster. A collector that can be called, so that memory is given back after a start; and
- * one thread beside it, since what four of them gain in an operator that mostly waits is not worth what they take. And an
- * allocator that keeps little: glibc would make an arena for each thread, and hold on to what buffers once took. Those
- * of more than 16 KiB, as the bodies of answers are, go back to the system each by itself, and leave no holes.
+ * memory for it without being any faster. A collector that can be called, so that memory is given back after a start. And
+ * an allocator that keeps little: glibc would make an arena for each thread, and hold on to what buffers once took. Those
+ * of more than a page, as nearly all are that a connection reads into, go back to the system each by itself, and leave no
+ * holes.
  */
 export const OPERATOR_ENVIRONMENT: Readonly<Record<string, string>> = {
-  NODE_OPTIONS: "--max-semi-space-size=8 --v8-pool-size=1 --expose-gc",
+  NODE_OPTIONS: "--max-semi-space-size=8 --expose-gc",
   MALLOC_ARENA_MAX: "2",
-  MALLOC_MMAP_THRESHOLD_: "16384",
+  MALLOC_MMAP_THRESHOLD_: "4096",
   MALLOC_TRIM_THRESHOLD_: "65536",
 };
 
