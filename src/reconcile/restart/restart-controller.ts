@@ -40,7 +40,7 @@ import { isRolling, type WorkloadReader, type WorkloadRecord } from "./workload-
  * So many workloads of one namespace are written at a time. An API server on a few cores is busy with as many, and more
  * would only make everybody else wait: a change elsewhere, and whoever is not us.
  */
-const LANE_WIDTH = 16;
+const LANE_WIDTH = 24;
 /** Nobody is waited for but the API server: more at a time would have each of them take longer. */
 const FULL_LANES = 2;
 
