@@ -59,15 +59,20 @@ const byId = (a: Row, b: Row): number =>
   text(a.parent ?? a.id, b.parent ?? b.id) ||
   Number(a.parent !== undefined) - Number(b.parent !== undefined) ||
   text(a.id, b.id);
+/** The name under which a row is looked for: a child stands where its parent does. */
+const familyName = ({ name, parent }: Row): string =>
+  parent === undefined ? name : parent.slice(parent.lastIndexOf("/") + 1);
+/** By the name that is shown, and not by the kind, which is not. */
+const byFamily = (a: Row, b: Row): number => text(familyName(a), familyName(b)) || byId(a, b);
 const newest = ({ keys }: Row): number => Math.max(0, ...keys.map(({ createdAt }) => createdAt || 0));
 
 /** Every order is total: two rows never change places without a reason. */
 const ORDERS: Readonly<Record<ListSort, (a: Row, b: Row) => number>> = {
-  trouble: (a, b) => rank(a) - rank(b) || byId(a, b),
-  next: (a, b) => (a.rotationAt ?? 8.64e15) - (b.rotationAt ?? 8.64e15) || byId(a, b),
+  trouble: (a, b) => rank(a) - rank(b) || byFamily(a, b),
+  next: (a, b) => (a.rotationAt ?? 8.64e15) - (b.rotationAt ?? 8.64e15) || byFamily(a, b),
   name: byName,
   kind: byId,
-  newest: (a, b) => newest(b) - newest(a) || byId(a, b),
+  newest: (a, b) => newest(b) - newest(a) || byFamily(a, b),
 };
 
 export const orderOf = ({ sort }: ListQuery): ((a: Row, b: Row) => number) => ORDERS[sort];

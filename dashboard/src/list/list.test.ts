@@ -81,6 +81,32 @@ describe("the rows that a query asks for", () => {
     });
   }
 
+  it("have problems first, then names in order, whatever their kind, and children under their parent", () => {
+    const rows = [
+      row("zebra", { troubles: [trouble] }),
+      row("orders"),
+      row("ledger-b", { id: "Single/ledger-b", parent: "Rotating/ledger" }),
+      row("ledger-c", { id: "ServiceBinding/ledger-c" }),
+      row("ledger-a", { id: "Single/ledger-a", parent: "Rotating/ledger" }),
+      row("ledger", { id: "Rotating/ledger", kind: "Rotating" }),
+      row("ledger", { id: "ServiceBinding/ledger" }),
+      row("ingress", { id: "Resource/platform/ingress", kind: "Resource", namespace: "platform" }),
+    ];
+    assert.deepEqual(
+      rows.toSorted(orderOf(EMPTY_QUERY)).map(({ id }) => id),
+      [
+        "ServiceBinding/zebra",
+        "Resource/platform/ingress",
+        "Rotating/ledger",
+        "Single/ledger-a",
+        "Single/ledger-b",
+        "ServiceBinding/ledger",
+        "ServiceBinding/ledger-c",
+        "ServiceBinding/orders",
+      ],
+    );
+  });
+
   it("has no namespace where neither the resource nor its Secret has one", () => {
     assert.equal(namespaceOf(row("a")), undefined);
     assert.equal(namespaceOf(row("a", { secret: "odd" })), undefined);
