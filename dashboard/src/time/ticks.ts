@@ -1,7 +1,7 @@
 import type { TimeScale } from "./time-scale.ts";
 
 /**
- * What is written under a track: ticks at round instants of UTC, where no hour comes twice or not at all, and above them
+ * What is written above a track: ticks at round instants of UTC, where no hour comes twice or not at all, and above them
  * what they have in common (the day of hours, the year of months).
  */
 export interface Ticks {
@@ -96,6 +96,40 @@ const MAJORS: Readonly<Record<Unit, Pick<Step, "floor" | "next" | "text">>> = {
   month: monthly(1, (at) => `${monthText(at)} ${yearText(at)}`, "year"),
   year: monthly(12, yearText, "year"),
 };
+
+interface Label {
+  readonly x: number;
+  readonly text: string;
+}
+
+/** Beside its tick, and not on it. */
+const BESIDE = 4;
+/** So wide a letter is at most, in the sizes of the axis: minor ones plain, major ones bold. */
+const LETTER = { minor: 7, major: 7.8 } as const;
+/** Between one name and the next. */
+const APART = 8;
+
+/**
+ * Where ticks are named. What began before the track is named at its beginning, if it is a major one. A name that would
+ * run into the next one, or out of the track, is left out: half a date says another one. `kept` is the room at the end of
+ * the upper line that is for something else.
+ */
+export function labelsOf(
+  { minor, major }: Ticks,
+  { width, kept }: { readonly width: number; readonly kept: number },
+): { readonly minor: readonly Label[]; readonly major: readonly Label[] } {
+  return {
+    minor: minor
+      .map(({ x, text }) => ({ x: x + BESIDE, text }))
+      .filter(({ x, text }) => x >= BESIDE - 2 && x + text.length * LETTER.minor <= width),
+    major: major.flatMap(({ x, text }, index) => {
+      const place = Math.max(0, x) + BESIDE;
+      const next = major[index + 1]?.x ?? Infinity;
+      const end = place + text.length * LETTER.major;
+      return end + APART > next || end + APART > width - kept ? [] : [{ x: place, text }];
+    }),
+  };
+}
 
 /** Far more than any screen has room for. */
 const MAX_TICKS = 200;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MAX_INSTANT, MIN_INSTANT } from "../../../src/base/instant.ts";
 import { fc } from "../../../src/base/properties.fixture.ts";
-import { ticksOf } from "./ticks.ts";
+import { labelsOf, ticksOf } from "./ticks.ts";
 import {
   clampSpan,
   fittingRange,
@@ -105,6 +105,40 @@ describe("ticks", () => {
           if (before.x > 0 && tick.x < width) assert.ok(tick.x - before.x > 50, `${before.text} ${tick.text}`);
         });
       }),
+    );
+  });
+
+  it("are named where there is room: no name runs out of the track, into another, or into what stands at its end", () => {
+    fc.assert(
+      fc.property(ranges, fc.integer({ min: 200, max: 2000 }), fc.constantFrom(0, 34), (range, width, kept) => {
+        const ticks = ticksOf(timeScale(stretchOf(range, NOW), width), width < 500 ? 52 : 72);
+        const { minor, major } = labelsOf(ticks, { width, kept });
+        for (const [names, end, letter] of [
+          [minor, width, 6.5],
+          [major, width - kept, 7.5],
+        ] as const) {
+          names.forEach(({ x, text }, index) => {
+            const next = names[index + 1]?.x ?? end;
+            assert.ok(x >= 0 && x + text.length * letter <= next, `${text} at ${x} before ${next}`);
+          });
+        }
+      }),
+    );
+  });
+
+  it("leave out a last name that would be cut, and name a month that began before the track", () => {
+    const scale = timeScale({ from: Date.UTC(2026, 10, 10), until: Date.UTC(2026, 11, 14, 12) }, 360);
+    const labels = labelsOf(ticksOf(scale, 52), { width: 360, kept: 30 });
+    assert.deepEqual(
+      labels.minor.map(({ text }) => text),
+      ["Mon 16", "Mon 23", "Mon 30", "Mon 7"],
+    );
+    assert.deepEqual(
+      labels.major.map(({ x, text }) => [Math.round(x), text]),
+      [
+        [4, "Nov 2026"],
+        [223, "Dec 2026"],
+      ],
     );
   });
 

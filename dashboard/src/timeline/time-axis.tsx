@@ -1,47 +1,51 @@
 import type { JSX } from "preact";
-import { ticksOf } from "../time/ticks.ts";
+import { labelsOf, ticksOf } from "../time/ticks.ts";
 import type { TimeScale } from "../time/time-scale.ts";
+
+/** Two lines of names, and beneath them room for the sign of the present, which else would stand on a date. */
+const HEIGHT = 42;
+const [MAJOR_LINE, MINOR_LINE] = [12, 28];
+/** At the end of the upper line stands in which time all of it is. */
+const ZONE_WIDTH = 30;
+const ZONE_END = 3;
 
 /** Less where the whole track has room for a few alone. */
 const spacingOf = ({ width }: TimeScale): number => (width < 500 ? 52 : 72);
-/** So much room the name of a day or month needs. */
-const LABEL = 110;
 
 /** Dates above the bars: round instants of UTC, and what they have in common. For sight alone: rows say their dates in words. */
 export function TimeAxis({ scale }: { scale: TimeScale }): JSX.Element {
-  const { minor, major } = ticksOf(scale, spacingOf(scale));
+  const ticks = ticksOf(scale, spacingOf(scale));
+  const { minor, major } = labelsOf(ticks, { width: scale.width, kept: ZONE_WIDTH });
   return (
-    <svg class="axis" width={scale.width} height={36} aria-hidden="true" focusable="false">
-      {major.map(({ at, x, text }, index) => {
-        // The first one is written where the track begins, unless the next one would run into it.
-        const next = major[index + 1]?.x ?? Infinity;
-        const place = Math.max(0, x);
-        return next - place < LABEL && x < 0 ? null : (
-          <text key={at} class="major" x={place + 4} y={13}>
-            {text}
-          </text>
-        );
-      })}
-      {minor.map(({ at, x, text }) => (
-        <g key={at}>
-          <path class="tick" d={`M${x} 20V36`} />
-          {x < -2 ? null : (
-            <text x={x + 4} y={31}>
-              {text}
-            </text>
-          )}
-        </g>
+    <svg class="axis" width={scale.width} height={HEIGHT} aria-hidden="true" focusable="false">
+      <path class="tick" d={ticks.minor.map(({ x }) => `M${x} 18V${HEIGHT}`).join("")} />
+      <path class="tick major" d={ticks.major.map(({ x }) => `M${x} 2V15`).join("")} />
+      {major.map(({ x, text }) => (
+        <text key={x} class="major" x={x} y={MAJOR_LINE}>
+          {text}
+        </text>
       ))}
+      {minor.map(({ x, text }) => (
+        <text key={x} x={x} y={MINOR_LINE}>
+          {text}
+        </text>
+      ))}
+      <text class="zone" x={scale.width - ZONE_END} y={MAJOR_LINE}>
+        UTC
+      </text>
     </svg>
   );
 }
 
-/** Lines under all rows at once. */
+/** Lines under all rows at once; where a new month, or what else is written in the upper line, begins, a stronger one. */
 export function TimeGrid({ scale, height }: { scale: TimeScale; height: number }): JSX.Element {
-  const { minor } = ticksOf(scale, spacingOf(scale));
+  const { minor, major } = ticksOf(scale, spacingOf(scale));
+  const lines = (ticks: readonly { readonly x: number }[]): string =>
+    ticks.map(({ x }) => `M${x} 0V${height}`).join("");
   return (
     <svg class="time-lines" width={scale.width} height={height} aria-hidden="true" focusable="false">
-      <path d={minor.map(({ x }) => `M${x} 0V${height}`).join("")} />
+      <path d={lines(minor)} />
+      <path class="major" d={lines(major)} />
     </svg>
   );
 }
