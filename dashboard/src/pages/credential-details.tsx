@@ -13,7 +13,6 @@ import { Stamp, When } from "../parts/when.tsx";
 import { counted, rowWords } from "../parts/words.ts";
 import type { TimeRange } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
-import { Legend } from "../timeline/legend.tsx";
 import { mergedKeys, withPast } from "../timeline/merged-keys.ts";
 import { TimeControls } from "../timeline/time-controls.tsx";
 
@@ -59,7 +58,6 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
           knownUntil={future?.until}
           onRange={(next) => adjust({ page: "credential", id: row.id, range: next })}
         />
-        <Legend />
       </Panel>
       <Panel
         id="explain"

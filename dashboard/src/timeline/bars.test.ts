@@ -63,7 +63,11 @@ describe("bars", () => {
       "what becomes of it once it is made is foreseen",
     ],
     [key("a", [5, 6, 7], { state: "foreseen" }), ["foreseen", "foreseenKept"], "what is foreseen looks so"],
-    [key("a", [-5, -4, -3], { state: "deleted" }), ["gone", "kept"], "what is gone looks so"],
+    [
+      key("a", [-5, -4, -3], { state: "deleted" }),
+      ["gone", "goneKept"],
+      "what is gone looks so, also while it was kept",
+    ],
     [
       key("a", [-5, -4], { state: "deleted" }),
       ["gone"],

@@ -16,8 +16,8 @@ export interface Lanes {
   readonly count: number;
 }
 
-/** How a part of a bar is drawn. */
-export const BAR_STYLES = ["gone", "kept", "held", "live", "pending", "foreseenKept", "foreseen"] as const;
+/** How a part of a bar is drawn. Of a key that is gone both parts say so: else nobody sees which old ones still work. */
+export const BAR_STYLES = ["gone", "goneKept", "kept", "held", "live", "pending", "foreseenKept", "foreseen"] as const;
 export type BarStyle = (typeof BAR_STYLES)[number];
 
 export interface Bar {
@@ -27,7 +27,7 @@ export interface Bar {
   readonly width: number;
 }
 
-interface Mark {
+export interface Mark {
   readonly kind: KeyMark["kind"];
   readonly lane: number;
   readonly x: number;
@@ -115,13 +115,17 @@ function partsOf(key: KeyBar): readonly Part[] {
     if (!Number.isFinite(replacedAt)) return [sign];
     return [{ style: "foreseen", from, until: replacedAt }, { style: "foreseenKept", from: replacedAt, until }, sign];
   }
-  const isForeseen = key.state === "foreseen";
-  const live: BarStyle = isForeseen ? "foreseen" : key.state === "deleted" ? "gone" : "live";
-  const kept: BarStyle = isForeseen ? "foreseenKept" : key.heldFor === undefined ? "kept" : "held";
+  const [live, kept] = stylesOf(key);
   return [
     { style: live, from, until: replacedAt },
     { style: kept, from: replacedAt, until },
   ];
+}
+
+function stylesOf({ state, heldFor }: KeyBar): readonly [published: BarStyle, kept: BarStyle] {
+  if (state === "foreseen") return ["foreseen", "foreseenKept"];
+  if (state === "deleted") return ["gone", "goneKept"];
+  return ["live", heldFor === undefined ? "kept" : "held"];
 }
 
 /** The key under a place: on its lane if there is one, else the nearest lane's; the latest where several are. */

@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
-import type { Interval, KeyMark } from "../../../src/dashboard/wire.ts";
+import type { Interval } from "../../../src/dashboard/wire.ts";
 import { memo } from "../app/memo.ts";
 import type { TimeScale } from "../time/time-scale.ts";
-import { BAR_STYLES, drawRow, type Lanes, pathOf } from "./bars.ts";
+import { BAR_STYLES, drawRow, type Lanes, type Mark, pathOf } from "./bars.ts";
+import { type Span, windowSpans } from "./windows.ts";
 
 /** The bars of one credential: a few paths, whatever the number of keys. What they say in words stands beside them. */
 export interface TrackGeometry {
@@ -39,7 +40,7 @@ export const KeyTrack = memo(
     const geometry = geometryOf(rowHeight, lanes.count);
     return (
       <svg class="track" width={scale.width} height={rowHeight} role="img" aria-label={label}>
-        <path class="window" d={windowPath(windows, scale, rowHeight)} />
+        <Windows spans={windowSpans(windows, scale)} height={rowHeight} />
         {BAR_STYLES.map((style) => {
           const path = pathOf(bars, style, geometry);
           return path === "" ? null : <path key={style} class={`bar-${style}`} d={path} />;
@@ -51,7 +52,11 @@ export const KeyTrack = memo(
           <path
             key={`${kind} ${lane} ${x}`}
             class={`mark mark-${kind}`}
-            d={markPath(kind, x, geometry.top + lane * (geometry.height + geometry.gap) + geometry.height / 2)}
+            d={markPath(
+              kind,
+              x + MARK_BESIDE,
+              geometry.top + lane * (geometry.height + geometry.gap) + geometry.height / 2,
+            )}
           />
         ))}
       </svg>
@@ -59,23 +64,25 @@ export const KeyTrack = memo(
   },
 );
 
-function windowPath(windows: readonly Interval[], scale: TimeScale, height: number): string {
-  let path = "";
-  let last = -100;
-  for (const { from, until } of windows) {
-    if (until < scale.from || from > scale.until) continue;
-    const x = scale.x(from);
-    const width = Math.round((scale.x(until) - x) * 10) / 10;
-    // Seen from far, windows are closer together than they can be drawn: then they say nothing.
-    if (width < 1.5 || x - last < 2) continue;
-    path += `M${x} 0h${width}v${height}h${-width}z`;
-    last = x + width;
-  }
-  return path;
-}
+/** At the beginning of its bar, and not across it: where a key is made now, the line of the present is. */
+const MARK_BESIDE = 7;
+/** So high is the edge of a window, beneath the bars: the rest of it is faint, so that these stay readable. */
+const RAIL = 3;
+
+/** When it may be rotated: faint behind the bars, and with an edge that is seen also where little of it is in sight. */
+export const Windows = ({ spans, height }: { spans: readonly Span[]; height: number }): JSX.Element | null =>
+  spans.length === 0 ? null : (
+    <>
+      <path class="window" d={bandPath(spans, 0, height)} />
+      <path class="window-rail" d={bandPath(spans, height - RAIL, RAIL)} />
+    </>
+  );
+
+const bandPath = (spans: readonly Span[], top: number, height: number): string =>
+  spans.map(({ x, width }) => `M${x} ${top}h${width}v${height}h${-width}z`).join("");
 
 /** A shape for each way in which a key came to be. */
-export function markPath(kind: KeyMark["kind"], x: number, y: number): string {
+export function markPath(kind: Mark["kind"], x: number, y: number): string {
   switch (kind) {
     case "forced":
       return `M${x} ${y - 5}l5 9h-10z`;
