@@ -65,7 +65,7 @@ describe("words of the page", () => {
       "replaced 2026-11-17 23:59:59 UTC, 1s ago",
       "to be deleted 2026-11-18 01:00:00 UTC, in 1h",
       "overlap 1h",
-      "held: web",
+      "held back: web",
     ]);
   });
 

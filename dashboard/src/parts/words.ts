@@ -100,7 +100,7 @@ export function keyWords(key: KeyBar, now: number): readonly string[] {
   if (replacedAt !== undefined && deletedAt !== undefined && deletedAt > replacedAt) {
     lines.push(`overlap ${shortLength(deletedAt - replacedAt)}`);
   }
-  if (heldFor !== undefined) lines.push(`held: ${heldFor}`);
+  if (heldFor !== undefined) lines.push(`held back: ${heldFor}`);
   if (mark) lines.push(`${MARK_WORDS[mark.kind]}: ${mark.words}`);
   return lines;
 }

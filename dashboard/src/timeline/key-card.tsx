@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { KeyBar } from "../../../src/dashboard/wire.ts";
+import { LOOK_WORDS, lookOf } from "../parts/key-looks.ts";
 import { keyWords } from "../parts/words.ts";
 
 /** What is known of the key under the pointer, or of the one that was chosen by keys. */
@@ -10,14 +11,6 @@ export interface CardPlace {
 }
 
 const WIDTH = 330;
-
-const STATES: Readonly<Record<KeyBar["state"], string>> = {
-  pending: "being made",
-  active: "active",
-  retired: "retired",
-  deleted: "deleted",
-  foreseen: "to come",
-};
 
 export function KeyCard({ place, now }: { place: CardPlace | undefined; now: number }): JSX.Element | null {
   if (!place) return null;
@@ -34,7 +27,7 @@ export function KeyCard({ place, now }: { place: CardPlace | undefined; now: num
     >
       <div class="card-title">
         <bdi>{key.name}</bdi>
-        <span class="kind">{STATES[key.state]}</span>
+        <span class="kind">{LOOK_WORDS[lookOf(key)]}</span>
       </div>
       {keyWords(key, now).map((line) => (
         <div key={line}>{line}</div>
