@@ -13,7 +13,7 @@ import { Stamp, When } from "../parts/when.tsx";
 import { counted, rowWords } from "../parts/words.ts";
 import type { TimeRange } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
-import { mergedKeys, withPast } from "../timeline/merged-keys.ts";
+import { mergedKeys, withEnds, withPast } from "../timeline/merged-keys.ts";
 import { TimeControls } from "../timeline/time-controls.tsx";
 
 /** What is known of one credential, part by part. */
@@ -85,7 +85,7 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
         {view.keys.length === 0 ? (
           <Empty>There is no key yet.</Empty>
         ) : (
-          <KeyTable keys={view.keys} more={view.moreKeys ?? 0} />
+          <KeyTable keys={withEnds(view.keys, future)} more={view.moreKeys ?? 0} />
         )}
       </Panel>
       <Panel id="secret" title="Secret">

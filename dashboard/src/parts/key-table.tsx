@@ -1,61 +1,34 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { KeyBar } from "../../../src/dashboard/wire.ts";
+import { LOOK_WORDS, lookOf } from "./key-looks.ts";
 import { TableScroll } from "./table-scroll.tsx";
 import { Stamp, When } from "./when.tsx";
 import { counted, MARK_WORDS } from "./words.ts";
 
 const FEW = 12;
 
-const STATES: Readonly<Record<KeyBar["state"], string>> = {
-  pending: "being made",
-  active: "active",
-  retired: "retired",
-  deleted: "deleted",
-  foreseen: "to come",
-};
-
-/** Keys with their dates; a few of them, and all when asked. */
+/** Keys with their dates; a few of them, and all when asked. Why a key came to be is said where that of one is known. */
 export function KeyTable({ keys, more }: { keys: readonly KeyBar[]; more: number }): JSX.Element {
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? keys : keys.slice(0, FEW);
+  const hasWhy = shown.some(({ mark, heldFor }) => mark !== undefined || heldFor !== undefined);
   return (
     <TableScroll label="Keys, as a table">
-      <table class="stacked">
+      <table class="stacked keys">
         <thead>
           <tr>
             <th scope="col">State</th>
             <th scope="col">Key</th>
             <th scope="col">Made</th>
-            <th scope="col">Replaced</th>
-            <th scope="col">Deleted</th>
-            <th scope="col">Why</th>
+            <th scope="col">Replacement</th>
+            <th scope="col">Deletion</th>
+            {hasWhy ? <th scope="col">Why</th> : null}
           </tr>
         </thead>
         <tbody>
           {shown.map((key) => (
-            <tr key={key.id}>
-              <td>
-                <span class={`swatch bar-${key.state}`} />
-                {STATES[key.state] ?? key.state}
-              </td>
-              <th scope="row" class="mono">
-                <bdi title={key.id}>{key.name}</bdi>
-              </th>
-              <Dates label="Made" at={key.createdAt} />
-              <Dates label="Replaced" at={key.replacedAt} />
-              {key.state === "deleted" && key.deletedAt === undefined ? (
-                <td class="faint" data-label="Deleted">
-                  nobody knows when
-                </td>
-              ) : (
-                <Dates label="Deleted" at={key.deletedAt} />
-              )}
-              <td data-label="Why">
-                {key.mark ? `${MARK_WORDS[key.mark.kind] ?? key.mark.kind}: ${key.mark.words}` : null}
-                {key.heldFor === undefined ? null : <div class="tone-trouble">held: {key.heldFor}</div>}
-              </td>
-            </tr>
+            <KeyLine key={key.id} of={key} hasWhy={hasWhy} />
           ))}
         </tbody>
       </table>
@@ -69,17 +42,53 @@ export function KeyTable({ keys, more }: { keys: readonly KeyBar[]; more: number
   );
 }
 
-const Dates = ({ label, at }: { label: string; at: number | undefined }): JSX.Element => (
-  <td class="num left" data-label={label}>
-    {at === undefined ? (
-      <span class="faint">-</span>
-    ) : (
-      <>
-        <Stamp at={at} />{" "}
-        <span class="faint">
-          <When at={at} />
+/** Which of its dates are still to come follows from its state: one that should have been by now is due too. */
+function KeyLine({ of: key, hasWhy }: { of: KeyBar; hasWhy: boolean }): JSX.Element {
+  const { state, createdAt, replacedAt, deletedAt, mark, heldFor } = key;
+  const look = lookOf(key);
+  return (
+    <tr>
+      <td>
+        <span class={`swatch bar-${look}`} />
+        {LOOK_WORDS[look] ?? state}
+      </td>
+      <th scope="row" class="mono">
+        <bdi title={key.id}>{key.name}</bdi>
+      </th>
+      <Dates label="Made" at={createdAt} isDue={state === "foreseen"} />
+      <Dates label="Replacement" at={replacedAt} isDue={state !== "retired" && state !== "deleted"} />
+      {state === "deleted" && deletedAt === undefined ? (
+        <td class="faint" data-label="Deletion">
+          nobody knows when
+        </td>
+      ) : (
+        <Dates label="Deletion" at={deletedAt} isDue={state !== "deleted"} />
+      )}
+      {hasWhy ? (
+        <td class="why" data-label="Why">
+          {mark ? `${MARK_WORDS[mark.kind] ?? mark.kind}: ${mark.words}` : null}
+          {heldFor === undefined ? null : <div class="tone-trouble">held back: {heldFor}</div>}
+        </td>
+      ) : null}
+    </tr>
+  );
+}
+
+const Dates = (props: { label: string; at: number | undefined; isDue: boolean }): JSX.Element => {
+  const { label, at, isDue } = props;
+  return (
+    <td class={isDue ? "num left faint" : "num left"} data-label={label}>
+      {at === undefined ? (
+        <span class="faint">-</span>
+      ) : (
+        <span>
+          {isDue ? "due " : null}
+          <Stamp at={at} />{" "}
+          <span class="faint">
+            <When at={at} />
+          </span>
         </span>
-      </>
-    )}
-  </td>
-);
+      )}
+    </td>
+  );
+};

@@ -4,7 +4,7 @@ import { fc } from "../../../src/base/properties.fixture.ts";
 import type { KeyBar } from "../../../src/dashboard/wire.ts";
 import { timeScale } from "../time/time-scale.ts";
 import { drawRow, keyAt, lanesOf, pathOf } from "./bars.ts";
-import { keysWithoutFuture, mergedKeys } from "./merged-keys.ts";
+import { keysWithoutFuture, mergedKeys, withEnds } from "./merged-keys.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 18);
@@ -144,6 +144,17 @@ describe("keys and what is foreseen of them", () => {
         ["next", false],
       ],
     );
+  });
+
+  it("stay as they are told, with the ends that only the engine knows", () => {
+    const told = [key("a", [-5, 4]), key("old", [-9, -5], { state: "deleted" }), key("alone", [-3])];
+    const foreseen = [key("a", [-5, 5, 8]), key("old", [-9, -5, -4]), key("next", [5], { state: "foreseen" })];
+    assert.deepEqual(
+      withEnds(told, { keys: foreseen, windows: [] }),
+      [key("a", [-5, 4, 8]), key("old", [-9, -5], { state: "deleted" }), key("alone", [-3])],
+      "what is told is not told otherwise, and nobody foresees the past",
+    );
+    assert.deepEqual(withEnds(told, undefined), told);
   });
 
   it("without an engine end when the row says so", () => {

@@ -17,6 +17,16 @@ export function mergedKeys(keys: readonly KeyBar[], future: Future | undefined):
   return [...keys.filter(({ id }) => !foreseen.has(id)), ...future.keys];
 }
 
+/** Keys as they are told, and of those that have no end yet the one that is foreseen. */
+export function withEnds(keys: readonly KeyBar[], future: Future | undefined): readonly KeyBar[] {
+  const foreseen = new Map(future?.keys.map((key) => [key.id, key]));
+  return keys.map((key) => {
+    const { replacedAt, deletedAt } = foreseen.get(key.id) ?? {};
+    if (key.state === "deleted") return key;
+    return { ...(replacedAt !== undefined && { replacedAt }), ...(deletedAt !== undefined && { deletedAt }), ...key };
+  });
+}
+
 /** Before the engine was asked, or where it cannot be: the active key at least ends when the row says so. */
 export function keysWithoutFuture({ keys, rotationAt }: Row): readonly KeyBar[] {
   return keys.map((key) => {
