@@ -1,5 +1,5 @@
-import type { JSX } from "preact";
-import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import type { JSX, RefObject } from "preact";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { KeyBar, Row } from "../../../src/dashboard/wire.ts";
 import { useNarrow, useRows, useSize } from "../app/hooks.ts";
 import { memo } from "../app/memo.ts";
@@ -74,6 +74,7 @@ export function TimelinePage(props: { query: ListQuery; range: TimeRange | undef
           shown={rows.length}
           onChange={(next) => adjust({ page: "timeline", query: next, ...(props.range && { range: props.range }) })}
         />
+        {isNarrow ? <FoldedLegend /> : null}
         <TimeControls range={range} onChange={setRange} />
       </div>
       <VirtualGrid
@@ -104,12 +105,12 @@ export function TimelinePage(props: { query: ListQuery; range: TimeRange | undef
         }
         overlay={
           <div class="timeline-overlay" style={{ left: `${offset}px`, width: `${scale.width}px` }}>
-            <MovingPresent scale={scale} />
+            <MovingPresent scale={scale} frame={isNarrow ? frame : undefined} />
           </div>
         }
       />
       {rows.length === 0 ? <NoRows /> : null}
-      <Legend />
+      {isNarrow ? null : <Legend />}
       <KeyCard place={card} now={page.now.peek()} />
     </div>
   );
@@ -151,8 +152,22 @@ function NoRows(): JSX.Element {
   );
 }
 
-function MovingPresent({ scale }: { scale: TimeScale }): JSX.Element {
-  return <Present scale={scale} now={usePage().now.value} />;
+const FoldedLegend = (): JSX.Element => (
+  <details class="more">
+    <summary>Legend</summary>
+    <Legend />
+  </details>
+);
+
+/**
+ * In front of all rows at once. Where names stand above the bars, a line through all of it would strike through them: there
+ * each track draws its own, at the place that its frame is told.
+ */
+function MovingPresent({ scale, frame }: { scale: TimeScale; frame: RefObject<HTMLElement> | undefined }): JSX.Element {
+  const now = usePage().now.value;
+  const x = scale.x(now);
+  useLayoutEffect(() => frame?.current?.style.setProperty("--now", `${x}px`), [frame, x]);
+  return <Present scale={scale} now={now} />;
 }
 
 interface RowLanes extends Lanes {
@@ -199,7 +214,7 @@ const TimelineRow = memo(
     return (
       <>
         <div role="rowheader" class="timeline-label">
-          <a href={credentialPath(row.id)} tabIndex={tabIndex} data-focus class="name">
+          <a href={credentialPath(row.id)} tabIndex={tabIndex} data-focus class="name" title={row.id}>
             <RowName row={row} />
           </a>
           <StateMark row={row} />

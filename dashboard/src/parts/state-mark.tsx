@@ -6,7 +6,7 @@ import { stateOf } from "./words.ts";
 export function StateMark({ row }: { row: Row }): JSX.Element {
   const { word, shape, tone } = stateOf(row);
   return (
-    <span class={`state tone-${tone}`}>
+    <span class={`state tone-${tone}`} title={word}>
       <Icon shape={shape} />
       <span>{word}</span>
     </span>
