@@ -73,9 +73,12 @@ async function takeAll(): Promise<void> {
   if (values.only.length === 0) {
     for (const name of await readdir(values.out)) if (name.endsWith(".png")) await rm(join(values.out, name));
   }
-  for (const [size, [width, height]] of Object.entries(SIZES)) {
+  for (const size of ["wide", "middling", "narrow"] as const) {
+    const [width, height] = SIZES[size];
     for (const colorScheme of size === "wide" ? (["light", "dark"] as const) : (["light"] as const)) {
-      const meant = shots.filter(({ name }) => colorScheme === "light" || DARK.includes(name));
+      const meant = shots.filter(
+        ({ name, sizes = [size] }) => sizes.includes(size) && (colorScheme === "light" || DARK.includes(name)),
+      );
       const page = await enter(browser, world, { viewport: { width, height }, colorScheme });
       for (const shot of meant) {
         const name = [shot.name, size, ...(colorScheme === "dark" ? ["dark"] : [])].join("-");

@@ -7,13 +7,15 @@ export interface Shot {
   /** Pressed before the picture is taken. */
   readonly button?: string;
   readonly isPrinted?: true;
+  /** Left out: at every size. */
+  readonly sizes?: readonly (keyof typeof SIZES)[];
 }
 
 export const SIZES = { wide: [1440, 900], middling: [1024, 768], narrow: [390, 844] } as const;
 
 export const SHOTS: readonly Shot[] = [
   { name: "overview", path: "/", shown: ".overview .figures" },
-  { name: "timeline", path: "/timeline?span=3888000s", shown: ".track .bar-foreseen" },
+  { name: "timeline", path: "/timeline?span=1mo", shown: ".track .bar-foreseen" },
   { name: "credentials", path: "/credentials", shown: ".credentials .name" },
   { name: "credential", path: "/credential/ServiceBinding/orders-db", shown: ".chart .bar-foreseen" },
   {
@@ -21,6 +23,19 @@ export const SHOTS: readonly Shot[] = [
     path: "/credential/ServiceBinding/orders-db",
     shown: "dialog[open] .bar-foreseen",
     button: "Rotate now",
+  },
+  {
+    name: "compromised",
+    path: "/credential/ServiceBinding/orders-db",
+    shown: "dialog[open] .bar-foreseen",
+    button: "Compromised…",
+    sizes: ["wide"],
+  },
+  {
+    name: "credential-problem",
+    path: "/credential/ServiceBinding/reports-db",
+    shown: ".chart .bar-foreseen",
+    sizes: ["wide"],
   },
   { name: "consumers", path: "/consumers?namespace=shop", shown: "[aria-labelledby='workloads'] .lines li" },
   { name: "secret", path: "/consumers/shop/orders-db", shown: "table" },
@@ -37,4 +52,4 @@ export const PRINTED: Shot = {
 export const PAPER = { width: 1032, height: 703 } as const;
 
 /** These also in the dark. */
-export const DARK: readonly string[] = ["overview", "timeline"];
+export const DARK: readonly string[] = ["overview", "timeline", "credential-problem", "credentials"];
