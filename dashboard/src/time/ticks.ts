@@ -111,23 +111,24 @@ const APART = 8;
 
 /**
  * Where ticks are named. What began before the track is named at its beginning, if it is a major one. A name that would
- * run into the next one, or out of the track, is left out: half a date says another one. `kept` is the room at the end of
- * the upper line that is for something else.
+ * run into the next one, or out of the track, is left out: half a date says another one. After the first of the major
+ * ones there is room for `kept` more: in which time all of it is.
  */
 export function labelsOf(
   { minor, major }: Ticks,
   { width, kept }: { readonly width: number; readonly kept: number },
 ): { readonly minor: readonly Label[]; readonly major: readonly Label[] } {
+  const named: Label[] = [];
+  for (const [index, { x, text }] of major.entries()) {
+    const place = Math.max(0, x) + BESIDE;
+    const end = place + text.length * LETTER.major + (named.length === 0 ? kept : 0);
+    if (end + APART <= (major[index + 1]?.x ?? Infinity) && end <= width) named.push({ x: place, text });
+  }
   return {
     minor: minor
       .map(({ x, text }) => ({ x: x + BESIDE, text }))
       .filter(({ x, text }) => x >= BESIDE - 2 && x + text.length * LETTER.minor <= width),
-    major: major.flatMap(({ x, text }, index) => {
-      const place = Math.max(0, x) + BESIDE;
-      const next = major[index + 1]?.x ?? Infinity;
-      const end = place + text.length * LETTER.major;
-      return end + APART > next || end + APART > width - kept ? [] : [{ x: place, text }];
-    }),
+    major: named,
   };
 }
 

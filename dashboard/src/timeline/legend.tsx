@@ -80,7 +80,7 @@ const UnforeseenItem = (): JSX.Element => (
     <svg width="22" height="12" aria-hidden="true" focusable="false">
       <path class="unforeseen" d="M2 6H22" />
     </svg>
-    not foreseen so far ahead
+    not foreseen yet
   </li>
 );
 

@@ -5,9 +5,8 @@ import type { TimeScale } from "../time/time-scale.ts";
 /** Two lines of names, and beneath them room for the sign of the present, which else would stand on a date. */
 const HEIGHT = 42;
 const [MAJOR_LINE, MINOR_LINE] = [12, 28];
-/** At the end of the upper line stands in which time all of it is. */
-const ZONE_WIDTH = 30;
-const ZONE_END = 3;
+/** After the first name of the upper line stands in which time all of it is. */
+const ZONE_WIDTH = 32;
 
 /** Less where the whole track has room for a few alone. */
 const spacingOf = ({ width }: TimeScale): number => (width < 500 ? 52 : 72);
@@ -20,9 +19,14 @@ export function TimeAxis({ scale }: { scale: TimeScale }): JSX.Element {
     <svg class="axis" width={scale.width} height={HEIGHT} aria-hidden="true" focusable="false">
       <path class="tick" d={ticks.minor.map(({ x }) => `M${x} 18V${HEIGHT}`).join("")} />
       <path class="tick major" d={ticks.major.map(({ x }) => `M${x} 2V15`).join("")} />
-      {major.map(({ x, text }) => (
+      {major.map(({ x, text }, index) => (
         <text key={x} class="major" x={x} y={MAJOR_LINE}>
           {text}
+          {index === 0 ? (
+            <tspan class="zone" dx="6">
+              UTC
+            </tspan>
+          ) : null}
         </text>
       ))}
       {minor.map(({ x, text }) => (
@@ -30,9 +34,6 @@ export function TimeAxis({ scale }: { scale: TimeScale }): JSX.Element {
           {text}
         </text>
       ))}
-      <text class="zone" x={scale.width - ZONE_END} y={MAJOR_LINE}>
-        UTC
-      </text>
     </svg>
   );
 }
