@@ -67,6 +67,20 @@ test("of many the frequent ones stay", () => {
   assert.equal(colours[0], 0xfafafa);
 });
 
+test("of shades that are nearly alike the rarest yield to a colour that is like none of them", () => {
+  const grey = (shade: number): number[] => [shade, shade, 100 + (shade % 3)];
+  // Three hundred shades, each twice as often as the one pixel of red.
+  const shades = Array.from({ length: 600 }, (_, index) => [(index % 300) >> 1, (index % 300) >> 1, index % 2]).flat();
+  const rest = Array.from({ length: 599 }, (_, index) => grey(index % 250)).flat();
+  const picture = palettePng(
+    png(600, [
+      [0, ...shades],
+      [0, ...rest, 255, 0, 0],
+    ]),
+  );
+  assert.ok(coloursOf(picture).includes(0xff0000));
+});
+
 test("a picture of another kind is refused", () => {
   assert.throws(() => palettePng(png(1, [[0, 1]], 0)), /another kind/);
 });

@@ -2,8 +2,8 @@ import { crc32, deflateSync, inflateSync } from "node:zlib";
 
 /**
  * A screenshot with a palette: a third of the bytes, and to the eye the same. Pages have few colours, and the edges of
- * letters many that are nearly alike: the most frequent 256 stay, every other one becomes the nearest of them. Takes 8-bit
- * RGB or RGBA that is opaque, as browsers write it. Pure.
+ * letters many that are nearly alike: the most frequent 256 stay, those first that are not nearly one of these, and every
+ * other one becomes the nearest of them. Takes 8-bit RGB or RGBA that is opaque, as browsers write it. Pure.
  */
 export function palettePng(png: Buffer): Buffer {
   const { width, height, pixels } = decode(png);
@@ -93,10 +93,8 @@ function paeth(left: number, above: number, corner: number): number {
 function quantize(pixels: Uint32Array): { readonly palette: readonly number[]; readonly indexes: Uint8Array } {
   const counts = new Map<number, number>();
   for (const colour of pixels) counts.set(colour, (counts.get(colour) ?? 0) + 1);
-  const palette = [...counts]
-    .sort(([one, few], [other, many]) => many - few || one - other)
-    .slice(0, MOST_COLOURS)
-    .map(([colour]) => colour);
+  const frequent = [...counts].sort(([one, few], [other, many]) => many - few || one - other).map(([colour]) => colour);
+  const palette = frequent.length > MOST_COLOURS ? distinct(frequent) : frequent;
   const indexOf = new Map(palette.map((colour, index) => [colour, index]));
   const indexes = new Uint8Array(pixels.length);
   for (const [at, colour] of pixels.entries()) {
@@ -107,14 +105,31 @@ function quantize(pixels: Uint32Array): { readonly palette: readonly number[]; r
   return { palette, indexes };
 }
 
+/** A small sign of a colour of its own keeps it, however many shades the edges of letters have. */
+const ALIKE = 24;
+
+function distinct(frequent: readonly number[]): readonly number[] {
+  const palette = new Set<number>();
+  for (const colour of frequent) {
+    if (palette.size === MOST_COLOURS) break;
+    if (![...palette].some((other) => distance(other, colour) <= ALIKE)) palette.add(colour);
+  }
+  for (const colour of frequent) if (palette.size < MOST_COLOURS) palette.add(colour);
+  return [...palette];
+}
+
+function distance(one: number, other: number): number {
+  const red = (one >> 16) - (other >> 16);
+  const green = ((one >> 8) & 255) - ((other >> 8) & 255);
+  const blue = (one & 255) - (other & 255);
+  return red * red + green * green + blue * blue;
+}
+
 function nearest(palette: readonly number[], colour: number): number {
   let [best, least] = [0, Infinity];
   for (const [index, other] of palette.entries()) {
-    const red = (colour >> 16) - (other >> 16);
-    const green = ((colour >> 8) & 255) - ((other >> 8) & 255);
-    const blue = (colour & 255) - (other & 255);
-    const distance = red * red + green * green + blue * blue;
-    if (distance < least) [best, least] = [index, distance];
+    const away = distance(other, colour);
+    if (away < least) [best, least] = [index, away];
   }
   return best;
 }
