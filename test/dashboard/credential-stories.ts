@@ -42,6 +42,9 @@ export function tellCredentialStories(on: OnScene): void {
     assert.match((await consumers.textContent()) ?? "", /^Deployment play\/storyvolumeyes.*2 podscomplete/);
     assert.match(await text("History"), /is active, the first one|The key became the active one/);
     await panel(visit, "Keys over time").locator(".track path.bar-live").waitFor({ state: "attached" });
+    const legend = panel(visit, "Keys over time").getByRole("list", { name: "Legend" });
+    await legend.getByText("active", { exact: true }).waitFor();
+    assert.equal(await legend.getByText("held back").count(), 0, "only what is in sight is explained");
     await visit.look();
 
     await keys.tabTo(/^Keys of story-db over time/);

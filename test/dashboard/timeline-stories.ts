@@ -52,4 +52,21 @@ export function tellTimelineStories(on: OnScene): void {
     await visit.heading(cast.name);
     await visit.leave();
   });
+
+  test("on a telephone the timeline has its legend, and buttons that a thumb meets", async () => {
+    const visit = await on().enter("/", { viewport: { width: 390, height: 844 } });
+    const { page, keys } = visit;
+    await visit.walk("Timeline");
+    await page.locator(".track").first().waitFor();
+    const legend = page.getByRole("list", { name: "Legend" });
+    assert.equal(await legend.count(), 0, "it is folded");
+    await keys.enter(/^Legend$/);
+    await legend.getByText("deleted since").waitFor();
+    for (const button of await page.getByRole("group", { name: "Time in sight" }).getByRole("button").all()) {
+      const { width = 0, height = 0 } = (await button.boundingBox()) ?? {};
+      assert.ok(Math.min(width, height) >= 36, `${await button.textContent()}: ${width} by ${height}`);
+    }
+    await visit.look();
+    await visit.leave();
+  });
 }

@@ -28,7 +28,7 @@ import { useScale } from "../timeline/use-scale.ts";
 /** Every key as a bar, as far as time goes. Rows are drawn where they are in sight, and the engine is asked for those alone. */
 const MAX_LANES = 3;
 /** Names have more room where there is more. */
-const labelWidth = (width: number): number => (width > 1200 ? 320 : 250);
+const labelWidth = (width: number): number => (width > 1200 ? 345 : 250);
 
 export function TimelinePage(props: { query: ListQuery; range: TimeRange | undefined }): JSX.Element {
   const { query } = props;
