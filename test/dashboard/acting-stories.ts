@@ -43,7 +43,7 @@ export function tellActingStories(on: OnScene): void {
     const dialog = page.getByRole("dialog");
     await dialog.getByText(`A new key is made now, published in the Secret ${cast.secret}`).waitFor();
     await dialog.getByText(`The key ${before.activeName} goes on working, and is deleted at`).waitFor();
-    await dialog.locator("path.bar-foreseen").waitFor({ state: "attached" });
+    await dialog.locator(".track path.bar-foreseen").waitFor({ state: "attached" });
     await visit.look();
     await keys.press("Escape");
     // Not by its role, which it has lost as soon as it is closed: the page has yet to hear of that.
