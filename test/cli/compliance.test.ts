@@ -12,6 +12,7 @@ interface Item {
   readonly period?: string;
   readonly lastRotationAt?: string;
   readonly nextRotationAt?: string;
+  readonly dueAt?: string;
   readonly overdue?: string;
   readonly heldBackBy?: string;
   readonly isInOrder: boolean;
@@ -62,6 +63,27 @@ test("the inventory says of every credential what is promised, what was kept of 
   );
   assert.deepEqual([items.get("static")?.nextRotationAt, items.get("static")?.period], [undefined, undefined]);
   assert.equal(items.get("orders")?.lastRotationAt, "2025-11-18T13:14:28Z");
+});
+
+test("the next rotation is when one begins: none while somebody holds it back, and no earlier than a window opens", async () => {
+  const world = await CommandWorld.start("orders", "frozen", "paused", "windowed");
+  await annotate(world, "frozen", "keyturn.dev/freeze");
+  await annotate(world, "paused", "crossplane.io/paused");
+  const windows = [{ schedule: "0 3 * * 0", duration: "2h" }];
+  await world.btp.kube.patch(
+    serviceBinding,
+    { name: "windowed" },
+    { type: "merge", body: { spec: { rotation: { windows } } } },
+  );
+  const items = await reported(world);
+  const next = (name: string): string | undefined => items.get(name)?.nextRotationAt;
+  const due = "2025-11-17T13:14:28Z";
+  assert.deepEqual(["orders", "frozen", "paused"].map(next), [due, undefined, undefined]);
+  assert.equal(next("windowed"), "2025-11-23T03:00:00Z", "the Sunday after it is due");
+  const dueAt = [...items.values()].map((item) => item.dueAt);
+  assert.deepEqual(dueAt, [due, due, due, due], "what the policy promises stays the same");
+  const { stdout } = await world.run(["compliance", "report"]);
+  assert.match(stdout, /^\| servicebinding\/frozen \| \S+ \| 12d \| [^|]+ \| \S+ \| - \|$/m);
 });
 
 test("a longest period makes exceptions of those that take longer, and --exit-code tells of any", async () => {

@@ -21,6 +21,7 @@ const itemJson = (item: ComplianceItem) => ({
   activeKey: item.activeKey,
   lastRotationAt: dateOf(item.lastRotationAt),
   nextRotationAt: dateOf(item.nextRotationAt),
+  dueAt: dateOf(item.dueAt),
   overdue: item.overdueMs > 0 ? lengthOf(item.overdueMs) : undefined,
   heldBackBy: item.heldBackBy,
   isInOrder: isInOrder(item),

@@ -57,10 +57,10 @@ const inventoryRow = (item: ComplianceItem): readonly string[] => [
   dateOf(item.nextRotationAt),
 ];
 
-const overdueRow = ({ label, overdueMs, nextRotationAt, heldBackBy }: ComplianceItem): readonly string[] => [
+const overdueRow = ({ label, overdueMs, dueAt, heldBackBy }: ComplianceItem): readonly string[] => [
   label,
   shortLength(overdueMs),
-  dateOf(nextRotationAt),
+  dateOf(dueAt),
   heldBackBy ?? "nothing",
 ];
 

@@ -7,6 +7,7 @@ import { parentOf } from "../resources/children.ts";
 import type { Unseen } from "../resources/list-all.ts";
 import { type ManagedResource, nameOf } from "../resources/managed-resource.ts";
 import { problemsOf } from "../resources/problems.ts";
+import { nextRotation } from "../status/status-report.ts";
 
 /** Why a credential is not rotated by schedule, or not as it should be. */
 type ExceptionKind = "Frozen" | "Paused" | "Static" | "UserManaged" | "PeriodTooLong" | "Unreadable" | "NoKey";
@@ -29,8 +30,10 @@ export interface ComplianceItem {
   readonly activeKey: { readonly id: string; readonly name: string } | undefined;
   /** When the key in use was made. */
   readonly lastRotationAt: number | undefined;
-  /** When the next one is due by the policy alone; Infinity: never. */
+  /** When the next one begins, as `keyturn status` says it; Infinity: never, or not before somebody lets it. */
   readonly nextRotationAt: number;
+  /** When the next one is due by the policy alone; Infinity: never. */
+  readonly dueAt: number;
   /** How late that is, whatever holds it back; 0 when it is not. */
   readonly overdueMs: number;
   /** What holds a late rotation back, in words; undefined where nothing does. */
@@ -66,9 +69,9 @@ export function complianceItem(resource: ManagedResource, options: ReportOptions
   const known = spec instanceof SpecProblem ? undefined : spec;
   const parent = parentOf(resource);
   const { active } = state;
-  const nextRotationAt =
+  const dueAt =
     known && active ? rotationInstant(known.policy, active, state.postponedUntil) : Number.POSITIVE_INFINITY;
-  const lateMs = now - nextRotationAt;
+  const lateMs = now - dueAt;
   const overdueMs = lateMs > GRACE_MS ? lateMs : 0;
   return {
     kind: kind.type.kind,
@@ -79,9 +82,10 @@ export function complianceItem(resource: ManagedResource, options: ReportOptions
     periodMs: known?.policy.frequencyMs,
     activeKey: active && { id: active.id, name: active.name },
     lastRotationAt: active?.createdAt,
-    nextRotationAt,
+    nextRotationAt: nextRotation(resource, now),
+    dueAt,
     overdueMs,
-    heldBackBy: overdueMs > 0 ? holdOf(resource, nextRotationAt, now) : undefined,
+    heldBackBy: overdueMs > 0 ? holdOf(resource, dueAt, now) : undefined,
     problems: problemsOf(resource, now).map(({ reason }) => reason),
     exceptions: exceptionsOf(resource, options, parent !== undefined),
     parent: parent && `${parent.kind.type.kind.toLowerCase()}/${keyOf(parent)}`,

@@ -23,6 +23,7 @@ export function followedKeyItem(object: KubeObject): ComplianceItem | undefined 
     activeKey: undefined,
     lastRotationAt: undefined,
     nextRotationAt: Number.POSITIVE_INFINITY,
+    dueAt: Number.POSITIVE_INFINITY,
     overdueMs: 0,
     heldBackBy: undefined,
     problems: synced?.status === "False" ? [synced.reason] : [],

@@ -70,7 +70,8 @@ function phaseOf({ state }: ManagedResource): StatusReport["phase"] {
   return state.pending ? "Rotating" : "Ready";
 }
 
-function nextRotation({ state, spec, isFrozen, isPaused }: ManagedResource, now: number): number {
+/** When the next rotation begins; Infinity: never, or not before somebody lets it. */
+export function nextRotation({ state, spec, isFrozen, isPaused }: ManagedResource, now: number): number {
   // When the key that is being made is due is known once it is there.
   if (!state.active || state.pending || spec instanceof SpecProblem || state.isDeleting) return Infinity;
   if (isFrozen || isPaused || !spec.may.create) return Infinity;
