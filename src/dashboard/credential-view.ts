@@ -55,7 +55,8 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
   const report = consumers.reports[0] ?? reportOf(resource, now);
   const users = report.consumers ?? [];
   const consumerProblems = deletedKeyProblems(resource, users);
-  const facts = explain(resource, { now, lastFailure: failure, children, consumerProblems });
+  const formerNames = new Map(past.deleted.flatMap(({ id, name }) => (id === name ? [] : [[id, name] as const])));
+  const facts = explain(resource, { now, lastFailure: failure, children, consumerProblems, formerNames });
   const bars = keyBars(report).slice(0, MAX_KEYS);
   const hidden = entry.retired + (entry.hasActive ? 1 : 0) + (entry.hasPending ? 1 : 0) - bars.length;
   const keys = [...bars, ...past.deleted].slice(0, MAX_KEYS);

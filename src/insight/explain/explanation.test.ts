@@ -17,10 +17,11 @@ interface Given {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: Readonly<Record<string, unknown>>;
+  readonly formerNames?: ReadonlyMap<string, string>;
 }
 
 /** What is said on a day after the active key was made. */
-function factsOn(day: number, { annotations = {}, spec = {}, status = {} }: Given): readonly Fact[] {
+function factsOn(day: number, { annotations = {}, spec = {}, status = {}, formerNames }: Given): readonly Fact[] {
   const object: KubeObject = {
     apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
     kind: "ServiceBinding",
@@ -38,7 +39,11 @@ function factsOn(day: number, { annotations = {}, spec = {}, status = {} }: Give
     },
     status: { atProvider: active, sequence: 1, ...status },
   };
-  return explain(managedResource(kind, object), { now: MADE_AT + day * DAY_MS, lastFailure: undefined });
+  return explain(managedResource(kind, object), {
+    now: MADE_AT + day * DAY_MS,
+    lastFailure: undefined,
+    ...(formerNames && { formerNames }),
+  });
 }
 
 const said = (day: number, given: Given): ReadonlyMap<string, string> =>
@@ -172,7 +177,7 @@ test("every situation has its words", () => {
   }
 });
 
-test("the last three of the history are told, the latest first", () => {
+test("the last three of the history are told, the latest first, and by name where somebody knows it", () => {
   const entry = { reason: "RotationDue", startedAt: "2025-11-05T00:00:00Z", outcome: "Succeeded" };
   const history = [
     { ...entry, keyId: "id-1", endedAt: "2025-11-05T00:00:00Z" },
@@ -181,11 +186,13 @@ test("the last three of the history are told, the latest first", () => {
     { ...entry, keyId: "id-y", endedAt: "2025-11-02T00:00:00Z" },
   ];
   assert.deepEqual(
-    factsOn(1, { status: { history } }).flatMap(({ about, text }) => (about === "History" ? [text] : [])),
+    factsOn(1, { status: { history }, formerNames: new Map([["id-z", "orders-z"]]) }).flatMap(({ about, text }) =>
+      about === "History" ? [text] : [],
+    ),
     [
-      "2025-11-05T00:00:00Z, 1d ago: id-1 became the active key; the one before was due (RotationDue).",
+      "2025-11-05T00:00:00Z, 1d ago: orders-a (id-1) became the active key; the one before was due (RotationDue).",
       "2025-11-04T00:00:00Z, 2d ago: id-0 was given up for another one; the one before was due (RotationDue).",
-      "2025-11-03T00:00:00Z, 3d ago: id-z brought the credentials of the old key again, which stayed; somebody had asked for it by annotation (Forced).",
+      "2025-11-03T00:00:00Z, 3d ago: orders-z (id-z) brought the credentials of the old key again, which stayed; somebody had asked for it by annotation (Forced).",
     ],
   );
 });

@@ -32,6 +32,8 @@ export interface ExplainOptions {
   readonly children?: readonly ChildView[];
   /** What is wrong with those who use its Secret; nothing of the resource waits for that. */
   readonly consumerProblems?: readonly Problem[];
+  /** By id: of keys that are no more, which the resource itself does not name. */
+  readonly formerNames?: ReadonlyMap<string, string>;
 }
 
 /**
@@ -39,17 +41,18 @@ export interface ExplainOptions {
  * can follow leaves only what is known of its keys.
  */
 export function explain(resource: ManagedResource, options: ExplainOptions): readonly Fact[] {
-  const { now, lastFailure, children = [], consumerProblems = [] } = options;
+  const { now, lastFailure, children = [], consumerProblems = [], formerNames } = options;
   const { spec, state } = resource;
   const problems = problemsOf(resource, now);
   // What stands in the way comes before what it stands in the way of.
   const all = [...problems, ...consumerProblems];
   const obstacles = all.map((problem) => ({ about: "Problem", text: problemText(problem, now), isProblem: true }));
+  const history = historyFacts(state, now, formerNames);
   const past = all.length === 0 ? [pastProblem(resource, lastFailure, now)] : [];
   if (state.isDeleting) return [...obstacles, departureFact(resource, now), ...activeFacts(resource, now), ...past];
   if (spec instanceof SpecProblem) {
     const text = "Nothing, until the spec can be followed. The keys that are there stay.";
-    return [...obstacles, { about: "Now", text }, ...activeFacts(resource, now), ...historyFacts(state, now), ...past];
+    return [...obstacles, { about: "Now", text }, ...activeFacts(resource, now), ...history, ...past];
   }
   const awaited = awaitedChild(resource, children);
   const { kind, object } = resource;
@@ -71,7 +74,7 @@ export function explain(resource: ManagedResource, options: ExplainOptions): rea
       about: "Retired key",
       text: `${named(key)}, made at ${moment(key.createdAt, now)}, ${fateOf(key, spec.policy, now)}.`,
     })),
-    ...historyFacts(state, now),
+    ...history,
     ...past,
     ...spec.warnings.map((warning) => ({ about: "Warning", text: `${warning}.` })),
   ];

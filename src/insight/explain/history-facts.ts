@@ -29,11 +29,28 @@ const REASONS: Readonly<Record<Reason, string>> = {
 
 export const whyIntended = (reason: Reason): string => REASONS[reason];
 
-/** What became of the last keys that were intended, the latest first. */
-export const historyFacts = ({ history }: State, now: number): readonly Fact[] =>
-  history.slice(0, MAX_TOLD).map((entry) => ({ about: "History", text: textOf(entry, now) }));
+/**
+ * What became of the last keys that were intended, the latest first, by the names of those that are there. The history has
+ * ids alone: `others` are names of keys that are no more, by id, where somebody knows them.
+ */
+export function historyFacts(
+  { history, active, retired }: State,
+  now: number,
+  others: ReadonlyMap<string, string> = new Map(),
+): readonly Fact[] {
+  const names = new Map([
+    ...others,
+    ...[...retired, ...(active ? [active] : [])].map(({ id, name }) => [id, name] as const),
+  ]);
+  return history.slice(0, MAX_TOLD).map((entry) => ({ about: "History", text: textOf(entry, names, now) }));
+}
 
-function textOf({ keyId, endedAt, reason, outcome }: HistoryEntry, now: number): string {
+function textOf(
+  { keyId, endedAt, reason, outcome }: HistoryEntry,
+  names: ReadonlyMap<string, string>,
+  now: number,
+): string {
   const why = reason === undefined ? "" : `; ${REASONS[reason]} (${reason})`;
-  return `${moment(endedAt, now)}: ${keyId} ${OUTCOMES[outcome]}${why}.`;
+  const name = names.get(keyId);
+  return `${moment(endedAt, now)}: ${name === undefined ? keyId : `${name} (${keyId})`} ${OUTCOMES[outcome]}${why}.`;
 }
