@@ -29,7 +29,7 @@ export function tellCredentialStories(on: OnScene): void {
     const explained = await text("What happens next, and why");
     for (const fact of [
       /NowNothing to do/,
-      /Next rotationAt \d{4}-\d\d-\d\dT/,
+      /Next rotationAt \d{4}-\d\d-\d\d \d\d:/,
       new RegExp(`Active key${activeName}`),
     ]) {
       assert.match(explained, fact);

@@ -1,10 +1,11 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Action, CredentialView, Preview, Row } from "../../../src/dashboard/wire.ts";
 import { isUnanswered, wordsOf } from "../access/api.ts";
 import { useLoaded } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
 import { Empty, Notice } from "../parts/notice.tsx";
+import { Sentence } from "../parts/sentence.tsx";
 import { ACTION_WORDS } from "../parts/words.ts";
 import { clampSpan } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
@@ -34,6 +35,7 @@ export function ActionDialog(props: {
   // What was seen when the button was pressed: what the stream brings meanwhile makes it no other request.
   const [view] = useState(props.view);
   const { row, seen } = view;
+  const names = useMemo(() => new Map(view.keys.map(({ id, name }) => [id, name])), [view]);
   const policyMs = Math.max(3 * (row.frequencyMs ?? 0), 2 * (row.ttlMs ?? 0));
   const aheadMs = clampSpan(Math.max(policyMs, LEAST_AHEAD_MS));
   const preview = useLoaded(`${row.id} ${action}`, () => page.api.preview(row.id, action, page.now.peek() + aheadMs));
@@ -72,7 +74,7 @@ export function ActionDialog(props: {
         }}
       >
         <h2 id="dialog-title">
-          {label.replace("…", "")}: <bdi>{row.name}</bdi>
+          {label}: <bdi>{row.name}</bdi>
         </h2>
         {preview.failure ? <Notice tone="trouble">{preview.failure}</Notice> : null}
         {preview.isLoading ? <Empty>Asking the engine what would happen…</Empty> : null}
@@ -81,7 +83,7 @@ export function ActionDialog(props: {
             <ol class="statement">
               {preview.value.statement.map((sentence) => (
                 <li key={sentence}>
-                  <bdi>{sentence}</bdi>
+                  <Sentence text={sentence} names={names} />
                 </li>
               ))}
             </ol>

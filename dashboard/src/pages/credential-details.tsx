@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { CredentialView, ProtocolStep, Row } from "../../../src/dashboard/wire.ts";
 import { adjust } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
@@ -8,9 +8,10 @@ import { KeyTable } from "../parts/key-table.tsx";
 import { CredentialLink, SecretLink } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
+import { Sentence } from "../parts/sentence.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
 import { Stamp, When } from "../parts/when.tsx";
-import { counted, rowWords } from "../parts/words.ts";
+import { counted, factGroups, rowWords } from "../parts/words.ts";
 import type { TimeRange } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
 import { mergedKeys, withEnds, withPast } from "../timeline/merged-keys.ts";
@@ -27,16 +28,19 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
   void page.futuresVersion.value;
   const future = page.futures.of(row);
   const keys = withPast(mergedKeys(view.keys, future), page.store.past(row.id));
+  const names = useMemo(() => new Map(view.keys.map(({ id, name }) => [id, name])), [view]);
   const problems = view.facts.filter(({ isProblem }) => isProblem);
   return (
     <>
       {problems.map(({ text }) => (
         <Notice key={text} tone="trouble">
-          <bdi>{text}</bdi>
+          <Sentence text={text} names={names} />
         </Notice>
       ))}
       {(row.warnings ?? []).map((warning) => (
-        <Notice key={warning}>{warning}</Notice>
+        <Notice key={warning}>
+          <Sentence text={warning} />
+        </Notice>
       ))}
       {view.steps.length === 0 ? null : (
         <Panel id="protocol" title="In the protocol">
@@ -59,28 +63,7 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
           onRange={(next) => adjust({ page: "credential", id: row.id, range: next })}
         />
       </Panel>
-      <Panel
-        id="explain"
-        title="What happens next, and why"
-        aside={
-          <span class="faint">
-            as of <When at={view.at} />
-          </span>
-        }
-      >
-        <dl class="facts wide">
-          {view.facts
-            .filter(({ isProblem }) => !isProblem)
-            .map(({ about, text }, index) => (
-              <div key={index} class="fact">
-                <dt>{about}</dt>
-                <dd>
-                  <bdi>{text}</bdi>
-                </dd>
-              </div>
-            ))}
-        </dl>
-      </Panel>
+      <Explanation view={view} names={names} />
       <Panel id="keys" title="Keys">
         {view.keys.length === 0 ? (
           <Empty>There is no key yet.</Empty>
@@ -97,11 +80,39 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
       </Panel>
       {view.children.length > 0 ? <Children view={view} /> : null}
       <Panel id="history" title="History">
-        <History view={view} />
+        <History view={view} names={names} />
       </Panel>
     </>
   );
 }
+
+/** By id. */
+type KeyNames = ReadonlyMap<string, string>;
+
+const Explanation = ({ view, names }: { view: CredentialView; names: KeyNames }): JSX.Element => (
+  <Panel
+    id="explain"
+    title="What happens next, and why"
+    aside={
+      <span class="faint">
+        as of <When at={view.at} />
+      </span>
+    }
+  >
+    <dl class="facts wide">
+      {factGroups(view.facts).map(({ about, texts }) => (
+        <div key={about} class="fact">
+          <dt>{about}</dt>
+          {texts.map((text) => (
+            <dd key={text}>
+              <Sentence text={text} names={names} />
+            </dd>
+          ))}
+        </div>
+      ))}
+    </dl>
+  </Panel>
+);
 
 const STEP_NAMES: Readonly<Record<ProtocolStep["step"], string>> = {
   intend: "Intended",
@@ -117,7 +128,9 @@ const Steps = ({ steps }: { steps: readonly ProtocolStep[] }): JSX.Element => (
       <li key={step} data-state={state} aria-current={state === "now" ? "step" : undefined}>
         <span class="step-name">{STEP_NAMES[step] ?? step}</span>
         <span class="step-state">{state}</span>
-        <span class="step-words">{words}</span>
+        <span class="step-words">
+          <Sentence text={words} />
+        </span>
       </li>
     ))}
   </ol>
@@ -172,7 +185,7 @@ const Children = ({ view }: { view: CredentialView }): JSX.Element => (
             <CredentialLink id={id} />
           )}{" "}
           <span class="faint">
-            {state}: {words}
+            {state}: <Sentence text={words} />
           </span>
         </li>
       ))}
@@ -180,7 +193,7 @@ const Children = ({ view }: { view: CredentialView }): JSX.Element => (
   </Panel>
 );
 
-function History({ view: { history } }: { view: CredentialView }): JSX.Element {
+function History({ view: { history }, names }: { view: CredentialView; names: KeyNames }): JSX.Element {
   if (history.length === 0) return <Empty>Nothing is known of what was.</Empty>;
   return (
     <>
@@ -205,7 +218,7 @@ function History({ view: { history } }: { view: CredentialView }): JSX.Element {
                   </span>
                 </td>
                 <td>
-                  <bdi>{line.what}</bdi>
+                  <Sentence text={line.what} names={names} />
                   {line.outcome && line.outcome !== "done" ? <span class="faint"> ({line.outcome})</span> : null}
                 </td>
                 <td data-label="Why">{line.reason ?? ""}</td>

@@ -7,6 +7,7 @@ import { usePage } from "../app/page-state.ts";
 import { browserClock } from "../base/clock.ts";
 import { CredentialLink, SecretLink } from "../parts/names.tsx";
 import { Empty, Notice } from "../parts/notice.tsx";
+import { Sentence } from "../parts/sentence.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { When } from "../parts/when.tsx";
 import { ACTION_WORDS } from "../parts/words.ts";
@@ -161,7 +162,7 @@ function Actions(props: {
       </div>
       {obstacles.map(({ action, obstacle }) => (
         <p key={action} id={`why-${action}`} class="faint why">
-          {ACTION_WORDS[action].label.replace("…", "")}: {obstacle}
+          {ACTION_WORDS[action].label}: <Sentence text={obstacle ?? ""} />
         </p>
       ))}
     </div>

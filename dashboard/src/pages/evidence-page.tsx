@@ -9,11 +9,12 @@ import { Icon } from "../parts/icon.tsx";
 import { SecretLink } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
+import { instantText } from "../parts/sentence-parts.ts";
 import { TableScroll } from "../parts/table-scroll.tsx";
 import { Stamp } from "../parts/when.tsx";
 import { grouped } from "../parts/words.ts";
 import { credentialPath, formatRoute } from "../route/route.ts";
-import { utcDay, utcText } from "../time/when.ts";
+import { utcDay } from "../time/when.ts";
 
 /** The compliance report and the audit chain, to be read and to be printed. */
 export function EvidencePage({ maxPeriod }: { maxPeriod?: string | undefined }): JSX.Element {
@@ -26,7 +27,7 @@ export function EvidencePage({ maxPeriod }: { maxPeriod?: string | undefined }):
       <div class="title">
         <div>
           <h1 tabIndex={-1}>Evidence of rotation</h1>
-          {value ? <p class="summary">As of {utcText(value.at)}</p> : null}
+          {value ? <p class="summary">As of {instantText(value.at)}</p> : null}
         </div>
         <form
           class="actions no-print"

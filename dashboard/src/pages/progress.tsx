@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Action, CredentialId, Row } from "../../../src/dashboard/wire.ts";
 import { usePage } from "../app/page-state.ts";
+import { Sentence } from "../parts/sentence.tsx";
 import { progressWords } from "../parts/words.ts";
 
 /** What becomes of what was asked for on this page, as it happens. */
@@ -50,7 +51,7 @@ export function Progress({ lines, isUnderWay }: { lines: readonly string[]; isUn
       <ol aria-label="What happens">
         {lines.map((line, index) => (
           <li key={index}>
-            <bdi>{line}</bdi>
+            <Sentence text={line} />
           </li>
         ))}
       </ol>

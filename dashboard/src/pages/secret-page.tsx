@@ -5,6 +5,7 @@ import { ConsumerTable } from "../parts/consumer-table.tsx";
 import { CredentialLink } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
+import { Sentence } from "../parts/sentence.tsx";
 import { Stamp, When } from "../parts/when.tsx";
 import { formatRoute } from "../route/route.ts";
 
@@ -57,7 +58,7 @@ export function SecretPage({ namespace, name }: { namespace: string; name: strin
           </p>
           {value.notes.map((note) => (
             <Notice key={note}>
-              <bdi>{note}</bdi>
+              <Sentence text={note} />
             </Notice>
           ))}
           <Panel id="who" title="Who uses it">

@@ -3,10 +3,11 @@ import { formatInstant } from "../../../src/base/instant.ts";
 import { relative, shortLength } from "../../../src/insight/words/when.ts";
 import { useDerived } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
-import { bothTexts, isDate, utcText } from "../time/when.ts";
+import { bothTexts, isDate } from "../time/when.ts";
+import { instantText } from "./sentence-parts.ts";
 
 /** The instant in full, once somebody points at it: to say a local time takes longer than to draw a row. */
-const titled =
+export const titled =
   (at: number) =>
   (event: JSX.TargetedPointerEvent<HTMLElement>): void => {
     event.currentTarget.title = bothTexts(at);
@@ -44,7 +45,7 @@ export function Stamp({ at }: { at: number | undefined }): JSX.Element {
   if (!isDate(at)) return <span class="faint">-</span>;
   return (
     <time class="stamp" dateTime={formatInstant(at)} onPointerEnter={titled(at)}>
-      {utcText(at).replace(" UTC", "Z")}
+      {instantText(at)}
     </time>
   );
 }

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import type { KeyBar, Row } from "../../../src/dashboard/wire.ts";
 import {
   counted,
+  factGroups,
   grouped,
   keyWords,
   nextWords,
@@ -61,9 +62,9 @@ describe("words of the page", () => {
       NOW,
     );
     assert.deepEqual(lines, [
-      "made 2026-11-17 23:59:00 UTC, 1m ago",
-      "replaced 2026-11-17 23:59:59 UTC, 1s ago",
-      "to be deleted 2026-11-18 01:00:00 UTC, in 1h",
+      "made 2026-11-17 23:59:00Z, 1m ago",
+      "replaced 2026-11-17 23:59:59Z, 1s ago",
+      "to be deleted 2026-11-18 01:00:00Z, in 1h",
       "overlap 1h",
       "held back: web",
     ]);
@@ -85,6 +86,21 @@ describe("words of the page", () => {
     assert.deepEqual(queueWords([queue("btp", 0), queue("bind", 2)]), ["bind: 2 waiting, 0 in work"]);
     assert.deepEqual(queueWords([queue("btp", 0)]), ["nothing waits"]);
     assert.deepEqual(queueWords(undefined), ["only the operator itself knows"]);
+  });
+
+  it("say each label of an explanation once, and first whether there was a problem", () => {
+    const facts = [
+      { about: "Problem", text: "Broken", isProblem: true as const },
+      { about: "Now", text: "Nothing to do." },
+      { about: "History", text: "one" },
+      { about: "History", text: "two" },
+      { about: "Problem", text: "None." },
+    ];
+    assert.deepEqual(factGroups(facts), [
+      { about: "Problem", texts: ["None."] },
+      { about: "Now", texts: ["Nothing to do."] },
+      { about: "History", texts: ["one", "two"] },
+    ]);
   });
 
   it("count", () => {

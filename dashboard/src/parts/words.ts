@@ -1,5 +1,6 @@
 import type {
   Action,
+  CredentialView,
   KeyBar,
   KeyMark,
   OperatorView,
@@ -8,7 +9,7 @@ import type {
   TroubleGroup,
 } from "../../../src/dashboard/wire.ts";
 import { relative, shortLength } from "../../../src/insight/words/when.ts";
-import { utcText } from "../time/when.ts";
+import { instantText } from "./sentence-parts.ts";
 
 /** What things are called on the page: the words of `keyturn status`, each with a shape, so that colour says nothing alone. */
 export interface StateWords {
@@ -59,7 +60,7 @@ export const MARK_WORDS: Readonly<Record<KeyMark["kind"], string>> = {
 
 export const ACTION_WORDS: Readonly<Record<Action, { readonly label: string; readonly confirm: string }>> = {
   rotate: { label: "Rotate now", confirm: "Rotate now" },
-  compromised: { label: "Compromised…", confirm: "Replace it without overlap" },
+  compromised: { label: "Compromised", confirm: "Replace it without overlap" },
   freeze: { label: "Freeze", confirm: "Freeze" },
   unfreeze: { label: "Unfreeze", confirm: "Unfreeze" },
 };
@@ -87,15 +88,15 @@ export function keyWords(key: KeyBar, now: number): readonly string[] {
   const { state, createdAt, replacedAt, deletedAt, heldFor, mark } = key;
   const isForeseen = state === "foreseen";
   const made = isForeseen || createdAt > now ? "to be made" : "made";
-  const lines = [`${made} ${utcText(createdAt)}, ${relative(createdAt, now)}`];
+  const lines = [`${made} ${instantText(createdAt)}, ${relative(createdAt, now)}`];
   if (replacedAt !== undefined) {
     const word = replacedAt > now ? "to be replaced" : "replaced";
-    lines.push(`${word} ${utcText(replacedAt)}, ${relative(replacedAt, now)}`);
+    lines.push(`${word} ${instantText(replacedAt)}, ${relative(replacedAt, now)}`);
   }
   if (state === "deleted" && deletedAt === undefined) lines.push("deleted; when, nobody has written down");
   if (deletedAt !== undefined) {
     const word = state === "deleted" ? "deleted" : "to be deleted";
-    lines.push(`${word} ${utcText(deletedAt)}, ${relative(deletedAt, now)}`);
+    lines.push(`${word} ${instantText(deletedAt)}, ${relative(deletedAt, now)}`);
   }
   if (replacedAt !== undefined && deletedAt !== undefined && deletedAt > replacedAt) {
     lines.push(`overlap ${shortLength(deletedAt - replacedAt)}`);
@@ -124,6 +125,17 @@ export function leaderWords({ leader }: OperatorView, now: number): string {
   const renewed = leader.renewedAt === undefined ? "" : `, renewed ${relative(leader.renewedAt, now)}`;
   const isSaid = leader.identity.startsWith("this ");
   return `${leader.identity}${leader.isThis && !isSaid ? " (this one)" : ""}${renewed}`;
+}
+
+/** What is known of a credential, each label once: what is said of problems comes first, and problems themselves are notices. */
+export function factGroups(facts: CredentialView["facts"]): readonly { about: string; texts: readonly string[] }[] {
+  const groups = Map.groupBy(
+    facts.filter(({ isProblem }) => !isProblem),
+    ({ about }) => about,
+  );
+  return [...groups]
+    .map(([about, alike]) => ({ about, texts: [...new Set(alike.map(({ text }) => text))] }))
+    .sort((a, b) => Number(b.about === "Problem") - Number(a.about === "Problem"));
 }
 
 /** Kinds that were not read, or not lately; empty where all were. */
