@@ -214,10 +214,10 @@ function consumersOf(namespace: string, name: string): readonly ConsumerView[] {
     namespace,
     name: `${name}${suffix}`.slice(0, 60),
     uses: "volume",
-    runsOn: "current, 2 pods",
-    change: "restart it",
+    runsOn: "on the current value, 2 pods",
+    change: "restarts it",
     hasOptedIn: true,
-    hasMoved: true,
+    standing: "moved",
     rollout: { updated: 2, total: 2, isComplete: true, words: "complete" },
     ...more,
   });
@@ -225,15 +225,15 @@ function consumersOf(namespace: string, name: string): readonly ConsumerView[] {
     of("Deployment", "-web", {}),
     of("StatefulSet", "-worker", {
       uses: "env (password)",
-      runsOn: "older 1, current 2 of 3 pods",
-      hasMoved: false,
+      runsOn: "on an older value, 1 of 3 pods",
+      standing: "moving",
       rollout: { updated: 2, total: 3, isComplete: false, words: "2 of 3 pods updated" },
     }),
     of("Deployment", "-batch", {
-      runsOn: "older, 2 pods",
-      hasMoved: false,
+      runsOn: "on an older value, 2 pods",
+      standing: "behind",
       hasOptedIn: false,
-      change: "nothing: it has not opted in",
+      change: "nothing, not opted in",
     }),
   ];
 }

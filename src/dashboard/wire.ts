@@ -204,7 +204,11 @@ export interface ConsumerView {
   readonly uses: string;
   /** On which value its pods run, in words. */
   readonly runsOn: string;
-  readonly hasMoved?: boolean;
+  /**
+   * `moved`: all of it runs on what the Secret is now. `moving`: its rollout is under way. `waiting`: its restart is to come by
+   * itself. `behind`: it stays on an older value until somebody does something. Undefined: nobody can tell.
+   */
+  readonly standing?: "moved" | "moving" | "waiting" | "behind";
   readonly hasOptedIn?: boolean;
   /** How far its rollout is. */
   readonly rollout?: {
@@ -213,7 +217,7 @@ export interface ConsumerView {
     readonly isComplete: boolean;
     readonly words: string;
   };
-  /** What a change would do to it. */
+  /** What happens to it on a change. */
   readonly change: string;
 }
 

@@ -20,7 +20,7 @@ export function tellConsumersStories(on: OnScene): void {
     await keys.enter(new RegExp(`^${cast.secret}$`));
     await visit.heading(cast.secret);
     // It was restarted for the latest key, and the page finds that out by itself.
-    await page.getByRole("row", { name: /^Deployment play\/story .* yes moved / }).waitFor();
+    await page.getByRole("row", { name: /^story Deployment .* yes on the current value, / }).waitFor();
     const { activeId } = await cast.status();
     assert.equal((await cast.secretMarks())["keyturn.dev/key-id"], activeId);
     await visit.look();

@@ -8,7 +8,10 @@ import type { LiveWorkload } from "./neighbourhood.ts";
 /** What a change of a source would do to a workload, and in words. */
 export interface Change {
   readonly does: "restart" | "updateTemplate" | "deletePodsOneByOne" | "deletePod" | "nothing" | "unknown";
+  /** As it follows on "a change would". */
   readonly words: string;
+  /** As it follows on "on a change". */
+  readonly told: string;
 }
 
 export interface ChangeQuestion {
@@ -24,44 +27,60 @@ export interface ChangeQuestion {
   readonly stopped: string | undefined;
 }
 
-const nothing = (why: string): Change => ({ does: "nothing", words: `nothing: ${why}` });
+/** What begins with a noun reads the same after both. */
+const alike = (does: "nothing" | "unknown", words: string): Change => ({ does, words, told: words });
+
+const nothing = (why: string): Change => alike("nothing", `nothing: ${why}`);
+
+const NOT_OPTED_IN: Change = { ...nothing("it has not opted in"), told: "nothing, not opted in" };
 
 /** The first reason that speaks against anything, and else what is done. */
 export function changeOf(question: ChangeQuestion): Change {
-  const why = obstacleOf(question);
-  if (why !== undefined) return nothing(why);
   const { isOptInRead, workload } = question;
-  return isOptInRead ? doneTo(question) : { does: "unknown", words: `unknown: ${unreadWords(workload.optIn)}` };
+  const obstacle = obstacleOf(question);
+  if (obstacle) return obstacle;
+  return isOptInRead ? doneTo(question) : alike("unknown", `unknown: ${unreadWords(workload.optIn)}`);
 }
 
-function obstacleOf({ workload, use, isLeft, isCounted, marks, stopped }: ChangeQuestion): string | undefined {
+function obstacleOf({ workload, use, isLeft, isCounted, marks, stopped }: ChangeQuestion): Change | undefined {
   const { optIn } = workload;
   const [problem] = optIn.optIn?.problems ?? [];
-  if (use?.isPullOnly) return "it only pulls images with it";
-  if (isLeft) return "its next pods do not use it";
-  if (optIn.by === undefined) return problem ?? "it has not opted in";
+  if (use?.isPullOnly) return nothing("it only pulls images with it");
+  if (isLeft) return nothing("its next pods do not use it");
+  if (optIn.by === undefined) return problem === undefined ? NOT_OPTED_IN : nothing(problem);
   if (!isCounted)
-    return marks.isIgnored ? "reloader.stakater.com/ignore is on the source" : "its annotations leave it out";
-  if (workload.object?.metadata.deletionTimestamp !== undefined) return "it is being deleted";
-  return stopped === undefined ? undefined : `its restarts are stopped (${ownName("restart-stopped")})`;
+    return nothing(marks.isIgnored ? "reloader.stakater.com/ignore is on the source" : "its annotations leave it out");
+  if (workload.object?.metadata.deletionTimestamp !== undefined) return nothing("it is being deleted");
+  return stopped === undefined ? undefined : nothing(`its restarts are stopped (${ownName("restart-stopped")})`);
 }
 
 function doneTo({ workload, rollout }: ChangeQuestion): Change {
   const { kind, kindName, object, optIn } = workload;
   if (kindName === "Pod") {
-    if (optIn.optIn?.isDelete) return { does: "deletePod", words: "delete the pod" };
+    if (optIn.optIn?.isDelete) return { does: "deletePod", words: "delete the pod", told: "deletes the pod" };
     return nothing('nobody makes it again ("delete" has it deleted)');
   }
   if (kindName === "Job") return nothing("a Job runs to its end");
   if (!kind) return nothing(`a ${kindName} cannot be restarted`);
-  if (!object) return { does: "unknown", words: `unknown: the ${kindName} could not be looked at` };
-  if (kind.rolls === "never") return { does: "updateTemplate", words: "update the template, start nothing" };
-  if (kind.rolls === "byDeletingPods") return { does: "deletePodsOneByOne", words: "delete its pods one by one" };
+  if (!object) return alike("unknown", `unknown: the ${kindName} could not be looked at`);
+  if (kind.rolls === "never")
+    return {
+      does: "updateTemplate",
+      words: "update the template, start nothing",
+      told: "updates the template, starts nothing",
+    };
+  if (kind.rolls === "byDeletingPods")
+    return { does: "deletePodsOneByOne", words: "delete its pods one by one", told: "deletes its pods one by one" };
   const spec = recordOf(object.spec);
-  if (spec.paused === true) return { does: "restart", words: "restart it, once it is resumed" };
+  if (spec.paused === true)
+    return { does: "restart", words: "restart it, once it is resumed", told: "restarts it, once it is resumed" };
   if (recordOf(spec.updateStrategy).type === "OnDelete") {
-    return { does: "updateTemplate", words: "update the template; pods follow when they are deleted (OnDelete)" };
+    const rest = "the template; pods follow when they are deleted (OnDelete)";
+    return { does: "updateTemplate", words: `update ${rest}`, told: `updates ${rest}` };
   }
-  if (rollout?.total === 0) return { does: "updateTemplate", words: "update the template; there are no pods" };
-  return { does: "restart", words: "restart it" };
+  if (rollout?.total === 0) {
+    const rest = "the template; there are no pods";
+    return { does: "updateTemplate", words: `update ${rest}`, told: `updates ${rest}` };
+  }
+  return { does: "restart", words: "restart it", told: "restarts it" };
 }

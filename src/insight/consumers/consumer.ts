@@ -157,10 +157,15 @@ function valuesOf(
   return { pods, olderPodsAt };
 }
 
-export const podsOf = ({ pods }: Consumer): number => pods.current + pods.older + pods.unknown;
+export const podsOf = ({ pods }: Pick<Consumer, "pods">): number => pods.current + pods.older + pods.unknown;
 
 /** Whether a rollout is over, and nothing runs on an older value; undefined where that cannot be told. */
-export function hasMoved({ pods, arePodsSeen, rollout, through }: Consumer): boolean | undefined {
+export function hasMoved({
+  pods,
+  arePodsSeen,
+  rollout,
+  through,
+}: Pick<Consumer, "pods" | "arePodsSeen" | "rollout" | "through">): boolean | undefined {
   if (pods.older > 0 || rollout?.isComplete === false || through?.isOutdated) return false;
   return pods.unknown > 0 || !arePodsSeen ? undefined : true;
 }
