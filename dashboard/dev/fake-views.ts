@@ -285,8 +285,12 @@ export function evidenceOf(world: FakeWorld, maxPeriodMs: number | undefined, no
         ...(row.frequencyMs === undefined ? [{ kind: "Static", words: "it has no rotation policy" }] : []),
         ...(isTooLong ? [{ kind: "PeriodTooLong", words: "its period is longer than allowed" }] : []),
       ];
-      const problems = (row.troubles ?? []).map(({ reason }) => reason);
+      const problems = (row.troubles ?? [])
+        .filter(({ group }) => group !== "held")
+        .map(({ reason, message }) => ({ reason, words: message }));
       return {
+        kind: row.kind,
+        name: row.id.split("/").slice(1).join("/"),
         label: `${row.kind.toLowerCase()}/${row.namespace ? `${row.namespace}/` : ""}${row.name}`,
         id: row.id,
         ...(row.secret ? { secret: row.secret } : {}),
@@ -299,6 +303,8 @@ export function evidenceOf(world: FakeWorld, maxPeriodMs: number | undefined, no
         isInOrder: overdueMs === 0 && exceptions.length === 0 && problems.length === 0,
       };
     }),
+    heldKeys: [...world.credentials.values()].filter(({ row }) => row.troubles?.some(({ group }) => group === "held"))
+      .length,
     unseen: [],
     audit: {
       kind: "verified",

@@ -6,6 +6,7 @@ import { type ComplianceItem, complianceItem, isInOrder } from "../insight/compl
 import { followedKeyItem } from "../insight/compliance/followed-key.ts";
 import { listSeen, type Unseen } from "../insight/resources/list-all.ts";
 import type { ManagedResource } from "../insight/resources/managed-resource.ts";
+import { oneLine } from "../insight/words/one-line.ts";
 import type { Kube } from "../kube/port.ts";
 import { auditView } from "./audit-view.ts";
 import { unseenWords } from "./consumers-view.ts";
@@ -27,9 +28,10 @@ export async function evidenceView(source: ViewSource, looker: Looker, query: UR
   const now = source.clock.now();
   const unseen: Unseen[] = [];
   const items: EvidenceItem[] = [];
-  let count = 0;
+  let [count, heldKeys] = [0, 0];
   for (const entry of source.model.entries()) {
     if (!looker.sight.sees(entry)) continue;
+    heldKeys += entry.held;
     const resource = await resourceOf(kube, entry);
     if (resource) items.push(itemOf(complianceItem(resource, { now, maxPeriodMs }), entry.id));
     if (++count % ITEMS_AT_ONCE === 0) await scheduler.yield();
@@ -41,6 +43,7 @@ export async function evidenceView(source: ViewSource, looker: Looker, query: UR
   return {
     at: now,
     ...(Number.isFinite(maxPeriodMs) && { maxPeriodMs }),
+    heldKeys,
     items: items.sort((a, b) => (a.label < b.label ? -1 : 1)),
     unseen: [...looker.sight.unseen, ...unseen.map(unseenWords)],
     audit: await auditView(source, kube),
@@ -62,9 +65,11 @@ function readPeriod(text: string | null): number {
 }
 
 function itemOf(item: ComplianceItem, id?: CredentialId): EvidenceItem {
-  const { label, secret, periodMs, lastRotationAt, nextRotationAt, overdueMs, heldBackBy, exceptions, problems } = item;
+  const { secret, periodMs, lastRotationAt, nextRotationAt, overdueMs, heldBackBy, exceptions, problems } = item;
   return {
-    label,
+    label: item.label,
+    kind: item.kind,
+    name: item.namespace === undefined ? item.name : `${item.namespace}/${item.name}`,
     ...(id !== undefined && { id }),
     ...(secret !== undefined && { secret }),
     ...(periodMs !== undefined && Number.isFinite(periodMs) && { periodMs }),
@@ -73,7 +78,7 @@ function itemOf(item: ComplianceItem, id?: CredentialId): EvidenceItem {
     overdueMs,
     ...(heldBackBy !== undefined && { heldBackBy }),
     exceptions,
-    problems,
+    problems: problems.map(({ reason, message }) => ({ reason, words: oneLine(message) })),
     isInOrder: isInOrder(item),
   };
 }

@@ -321,12 +321,18 @@ export interface EvidenceView {
   readonly at: number;
   readonly maxPeriodMs?: number;
   readonly items: readonly EvidenceItem[];
+  /** Retired keys that are kept for somebody: no verdict is about them, since what is published was rotated. */
+  readonly heldKeys: number;
   readonly unseen: readonly string[];
   readonly audit: AuditView;
 }
 
 export interface EvidenceItem {
+  /** As kubectl names it; each is there once. */
   readonly label: string;
+  readonly kind: string;
+  /** With its namespace, where its kind has one. */
+  readonly name: string;
   readonly id?: CredentialId;
   readonly secret?: string;
   readonly periodMs?: number;
@@ -335,7 +341,7 @@ export interface EvidenceItem {
   readonly overdueMs: number;
   readonly heldBackBy?: string;
   readonly exceptions: readonly { readonly kind: string; readonly words: string }[];
-  readonly problems: readonly string[];
+  readonly problems: readonly { readonly reason: string; readonly words: string }[];
   readonly isInOrder: boolean;
 }
 

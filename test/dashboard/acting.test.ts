@@ -217,7 +217,7 @@ describe("on paper", { skip: whyNoBrowser() ?? false }, () => {
     assert.equal(await page.locator("table.report tbody tr").count(), 400);
     await page.emulateMedia({ media: "print" });
     assert.equal(await page.locator("header.top").isVisible(), false);
-    assert.equal(await page.getByText("Sound", { exact: true }).isVisible(), true);
+    assert.equal(await page.getByText("Intact", { exact: true }).isVisible(), true);
     assertSound(watched, server);
   });
 });

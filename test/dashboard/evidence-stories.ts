@@ -11,21 +11,21 @@ export function tellEvidenceStories(on: OnScene): void {
     await visit.walk("Evidence");
     await page.locator("table.report").waitFor();
     const verdictOf = async (name: string): Promise<string> =>
-      (await page.locator("table.report tr", { hasText: `servicebinding/${name}` }).textContent()) ?? "";
+      (await page.locator("table.report tr", { hasText: `${name} ServiceBinding` }).textContent()) ?? "";
     assert.match(await verdictOf(cast.name), /^In order/);
-    assert.match(await verdictOf(cast.broken), /^(?!In order)/);
+    assert.match(await verdictOf(cast.broken), /^Problem/);
     const audit = page.locator("section.panel", { has: page.locator("#audit") });
-    assert.equal(await audit.locator("strong").textContent(), "Sound");
+    assert.equal(await audit.locator("strong").textContent(), "Intact");
     assert.match((await audit.textContent()) ?? "", /[1-9]\d* lines/);
     await visit.look();
 
-    await keys.tabTo(/^Longest period$/);
+    await keys.tabTo(/^Longest allowed period$/);
     await keys.type("1d");
     await keys.press("Enter");
     await page.waitForURL(/maxPeriod=1d/);
     await page.getByText("periods of at most 1d").waitFor();
     assert.match(await verdictOf(cast.name), /^Exception/);
-    await keys.tabTo(/^Longest period$/);
+    await keys.tabTo(/^Longest allowed period$/);
     await keys.type("soon");
     await keys.press("Enter");
     await page.getByText(/maxPeriod: .*soon/i).waitFor();

@@ -130,7 +130,7 @@ describe("the page of an operator", { skip: whyNot ?? false, concurrency: 1, tim
     const { page, keys } = visit;
     await page.locator("table.report").waitFor();
     await installation.dismiss("leaver");
-    await keys.tabTo(/^Read again$/);
+    await keys.tabTo(/^Reload$/);
     // The server remembers for a few seconds whose a token was.
     await eventually("the token to be over", async () => {
       await keys.press("Enter");

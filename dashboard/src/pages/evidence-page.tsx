@@ -6,14 +6,24 @@ import { useLoaded } from "../app/hooks.ts";
 import { go } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
 import { Icon } from "../parts/icon.tsx";
-import { SecretLink } from "../parts/names.tsx";
+import { CredentialLink, SecretLink } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
+import { Sentence } from "../parts/sentence.tsx";
 import { instantText } from "../parts/sentence-parts.ts";
 import { TableScroll } from "../parts/table-scroll.tsx";
+import {
+  auditSentence,
+  objections,
+  VERDICTS,
+  type Verdict,
+  verdictCounts,
+  verdictWords,
+  worstFirst,
+} from "../parts/verdict.ts";
 import { Stamp } from "../parts/when.tsx";
-import { grouped } from "../parts/words.ts";
-import { credentialPath, formatRoute } from "../route/route.ts";
+import { counted, grouped } from "../parts/words.ts";
+import { formatRoute } from "../route/route.ts";
 import { utcDay } from "../time/when.ts";
 
 /** The compliance report and the audit chain, to be read and to be printed. */
@@ -26,7 +36,10 @@ export function EvidencePage({ maxPeriod }: { maxPeriod?: string | undefined }):
     <div class="page evidence">
       <div class="title">
         <div>
-          <h1 tabIndex={-1}>Evidence of rotation</h1>
+          <h1 tabIndex={-1}>
+            <span class="no-print">Evidence of rotation</span>
+            <span class="print-only">Keyturn: evidence of rotation</span>
+          </h1>
           {value ? <p class="summary">As of {instantText(value.at)}</p> : null}
         </div>
         <form
@@ -38,7 +51,7 @@ export function EvidencePage({ maxPeriod }: { maxPeriod?: string | undefined }):
         >
           <div class="buttons">
             <label class="field inline">
-              <span>Longest period</span>
+              <span>Longest allowed period</span>
               <input
                 class="short"
                 value={wish}
@@ -48,7 +61,7 @@ export function EvidencePage({ maxPeriod }: { maxPeriod?: string | undefined }):
             </label>
             <button type="submit">Apply</button>
             <button type="button" onClick={reload}>
-              Read again
+              Reload
             </button>
             <button
               type="button"
@@ -68,29 +81,31 @@ export function EvidencePage({ maxPeriod }: { maxPeriod?: string | undefined }):
   );
 }
 
+const FIGURES: Readonly<Record<Verdict, string>> = {
+  overdue: "overdue",
+  problem: "problems",
+  exception: "exceptions",
+  inOrder: "in order",
+};
+
 function Report({ view }: { view: EvidenceView }): JSX.Element {
-  const items = useMemo(() => [...view.items].sort(worstFirst), [view]);
-  const inOrder = items.filter(({ isInOrder }) => isInOrder).length;
-  const overdue = items.filter(({ overdueMs }) => overdueMs > 0).length;
-  const exceptions = items.filter((item) => item.exceptions.length > 0).length;
+  const items = useMemo(() => worstFirst(view.items), [view]);
+  const counts = useMemo(() => verdictCounts(items), [items]);
+  const figures = [
+    ["credentials", items.length] as const,
+    ...VERDICTS.map((verdict) => [FIGURES[verdict], counts[verdict]] as const),
+  ];
   return (
     <>
       <dl class="figures">
-        {(
-          [
-            ["credentials", items.length],
-            ["in order", inOrder],
-            ["overdue", overdue],
-            ["with exceptions", exceptions],
-            ["with problems", items.filter(({ problems }) => problems.length > 0).length],
-          ] as const
-        ).map(([name, count]) => (
+        {figures.map(([name, count]) => (
           <div key={name} data-none={count === 0}>
             <dt>{name}</dt>
             <dd>{grouped(count)}</dd>
           </div>
         ))}
       </dl>
+      <HeldKeys count={view.heldKeys} />
       <Audit audit={view.audit} />
       <Unseen lines={view.unseen} />
       <Panel
@@ -108,8 +123,14 @@ function Report({ view }: { view: EvidenceView }): JSX.Element {
   );
 }
 
-const rank = ({ isInOrder, overdueMs }: EvidenceItem): number => (isInOrder ? 2 : overdueMs > 0 ? 0 : 1);
-const worstFirst = (a: EvidenceItem, b: EvidenceItem): number => rank(a) - rank(b) || (a.label < b.label ? -1 : 1);
+/** The overview has them among its problems, and no verdict here is about them. */
+const HeldKeys = ({ count }: { count: number }): JSX.Element | null =>
+  count > 0 ? (
+    <p class="footnote">
+      {counted(count, "retired key is", "retired keys are")} held back for consumers. That does not count against
+      rotation: what is published was rotated.
+    </p>
+  ) : null;
 
 const FEW = 60;
 /** So many lines are added at a time: to draw ten thousand at once would let nobody else have a turn. */
@@ -150,7 +171,7 @@ function Items({ items }: { items: readonly EvidenceItem[] }): JSX.Element {
             <th scope="col">Period</th>
             <th scope="col">Last rotation</th>
             <th scope="col">Next rotation</th>
-            <th scope="col">Exceptions and problems</th>
+            <th scope="col">Problems and exceptions</th>
           </tr>
         </thead>
         <tbody>
@@ -176,26 +197,22 @@ function Items({ items }: { items: readonly EvidenceItem[] }): JSX.Element {
 }
 
 function Item({ item }: { item: EvidenceItem }): JSX.Element {
-  const verdict = item.isInOrder
-    ? "In order"
-    : item.overdueMs > 0
-      ? `Overdue ${shortLength(item.overdueMs)}`
-      : "Exception";
+  const { word, shape, tone } = verdictWords(item);
   return (
     <tr>
       <td>
-        <span class={`state tone-${item.isInOrder ? "calm" : item.overdueMs > 0 ? "trouble" : "still"}`}>
-          <Icon shape={item.isInOrder ? "ok" : item.overdueMs > 0 ? "trouble" : "note"} />
-          {verdict}
+        <span class={`state tone-${tone}`}>
+          <Icon shape={shape} />
+          {word}
         </span>
       </td>
       <th scope="row">
         {item.id === undefined ? (
-          <bdi>{item.label}</bdi>
+          <span class="name">
+            <bdi>{item.name}</bdi> <span class="kind">{item.kind}</span>
+          </span>
         ) : (
-          <a href={credentialPath(item.id)}>
-            <bdi>{item.label}</bdi>
-          </a>
+          <CredentialLink id={item.id} />
         )}
       </th>
       <td class="mono" data-label="Secret">
@@ -215,13 +232,9 @@ function Item({ item }: { item: EvidenceItem }): JSX.Element {
         <Stamp at={item.nextRotationAt} />
       </td>
       <td>
-        {[
-          ...item.problems,
-          ...item.exceptions.map(({ kind, words }) => `${kind}: ${words}`),
-          ...(item.heldBackBy === undefined ? [] : [`held back: ${item.heldBackBy}`]),
-        ].map((line) => (
+        {objections(item).map((line) => (
           <div key={line}>
-            <bdi>{line}</bdi>
+            <Sentence text={line} />
           </div>
         ))}
       </td>
@@ -238,21 +251,20 @@ function Audit({ audit }: { audit: AuditView }): JSX.Element {
     );
   }
   const { isSound, from, until } = audit;
-  // `Sound: 12 lines of 1 process, all as they were written.`
   const [head = "", ...lines] = audit.words;
   const span = from === undefined || until === undefined ? null : `${utcDay(from)} to ${utcDay(until)}`;
   return (
     <Panel id="audit" title="Audit log" aside={span === null ? null : <span class="faint">{span}</span>}>
       <p class={`fine ${isSound ? "" : "tone-trouble"}`}>
         <Icon shape={isSound ? "ok" : "trouble"} />
-        <strong>{isSound ? "Sound" : "Not sound"}</strong>
-        <span class="faint">{head.slice(head.indexOf(": ") + 1).trim()}</span>
+        <strong>{isSound ? "Intact" : "Not intact"}</strong>
+        <span class="faint">{auditSentence(head)}</span>
       </p>
       {lines.length === 0 ? null : (
         <ul class="lines tight">
           {lines.map((line) => (
             <li key={line}>
-              <bdi>{line}</bdi>
+              <Sentence text={line} />
             </li>
           ))}
         </ul>

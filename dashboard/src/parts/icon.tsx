@@ -3,7 +3,7 @@ import type { Shape } from "./words.ts";
 
 /** A shape for every state, so that none is told by its colour alone. Words always stand beside it. */
 const PATHS: Readonly<Record<Shape, string>> = {
-  note: "M8 7v5.5M8 3.4v.6",
+  note: "M8 1.2a6.8 6.8 0 1 1 0 13.6 6.8 6.8 0 0 1 0-13.6zM8 7.6v3.6M8 4.7v.3",
   ok: "M3 8.5 6.5 12 13 4.5",
   trouble: "M8 1.5 15 14H1zM8 6v4M8 11.6v.8",
   turning: "M13.5 8A5.5 5.5 0 1 1 8 2.5h4M9.6 0 12.2 2.5 9.6 5",

@@ -25,7 +25,7 @@ const itemJson = (item: ComplianceItem) => ({
   overdue: item.overdueMs > 0 ? lengthOf(item.overdueMs) : undefined,
   heldBackBy: item.heldBackBy,
   isInOrder: isInOrder(item),
-  problems: item.problems,
+  problems: item.problems.map(({ reason }) => reason),
   exceptions: item.exceptions,
   rotatedBy: item.parent,
 });

@@ -67,7 +67,10 @@ const overdueRow = ({ label, overdueMs, dueAt, heldBackBy }: ComplianceItem): re
 const exceptionRows = ({ label, exceptions }: ComplianceItem): readonly (readonly string[])[] =>
   exceptions.map(({ kind, words }) => [label, kind, words]);
 
-const problemRow = ({ label, problems }: ComplianceItem): readonly string[] => [label, problems.join(", ")];
+const problemRow = ({ label, problems }: ComplianceItem): readonly string[] => [
+  label,
+  problems.map(({ reason }) => reason).join(", "),
+];
 
 function periodOf({ periodMs, parent }: ComplianceItem): string {
   if (periodMs === undefined) return "-";

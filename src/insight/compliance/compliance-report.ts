@@ -8,6 +8,7 @@ import type { Unseen } from "../resources/list-all.ts";
 import { type ManagedResource, nameOf } from "../resources/managed-resource.ts";
 import { problemsOf } from "../resources/problems.ts";
 import { nextRotation } from "../status/status-report.ts";
+import { shortLength } from "../words/when.ts";
 
 /** Why a credential is not rotated by schedule, or not as it should be. */
 type ExceptionKind = "Frozen" | "Paused" | "Static" | "UserManaged" | "PeriodTooLong" | "Unreadable" | "NoKey";
@@ -38,8 +39,8 @@ export interface ComplianceItem {
   readonly overdueMs: number;
   /** What holds a late rotation back, in words; undefined where nothing does. */
   readonly heldBackBy: string | undefined;
-  /** What is wrong, by its code. */
-  readonly problems: readonly string[];
+  /** What is wrong: its code, and what is said of it. */
+  readonly problems: readonly { readonly reason: string; readonly message: string }[];
   readonly exceptions: readonly Exception[];
   /** The resource whose key it is, which rotates it. */
   readonly parent: string | undefined;
@@ -86,7 +87,7 @@ export function complianceItem(resource: ManagedResource, options: ReportOptions
     dueAt,
     overdueMs,
     heldBackBy: overdueMs > 0 ? holdOf(resource, dueAt, now) : undefined,
-    problems: problemsOf(resource, now).map(({ reason }) => reason),
+    problems: problemsOf(resource, now).map(({ reason, message }) => ({ reason, message })),
     exceptions: exceptionsOf(resource, options, parent !== undefined),
     parent: parent && `${parent.kind.type.kind.toLowerCase()}/${keyOf(parent)}`,
   };
@@ -120,7 +121,12 @@ function exceptionsOf(
     // What a parent makes as a key is replaced by the parent as a whole.
     ...(isStatic && !isChild ? [{ kind: "Static", words: "there is no rotation: one key, for ever" } as const] : []),
     ...(!isStatic && frequencyMs > maxPeriodMs
-      ? [{ kind: "PeriodTooLong", words: "its period is longer than asked for" } as const]
+      ? [
+          {
+            kind: "PeriodTooLong",
+            words: `its period is longer than the ${shortLength(maxPeriodMs)} asked for`,
+          } as const,
+        ]
       : []),
     ...(state.active ? [] : [{ kind: "NoKey", words: "there is no active key yet" } as const]),
   ];

@@ -26,7 +26,7 @@ export function followedKeyItem(object: KubeObject): ComplianceItem | undefined 
     dueAt: Number.POSITIVE_INFINITY,
     overdueMs: 0,
     heldBackBy: undefined,
-    problems: synced?.status === "False" ? [synced.reason] : [],
+    problems: synced?.status === "False" ? [{ reason: synced.reason, message: synced.message }] : [],
     exceptions: [{ kind: "UserManaged", words: `${whose(textOf(rndcKey))} (${whence(field, source)})` }],
     parent: undefined,
   };
