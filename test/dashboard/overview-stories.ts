@@ -16,7 +16,7 @@ export function tellOverviewStories(on: OnScene): void {
       /^Problems/,
       /Failing/,
       /Held back by a consumer/,
-      /^What comes/,
+      /^Coming up/,
       /^In the next hour/,
       /within a day$/,
       /within 30 days$/,
@@ -46,10 +46,13 @@ export function tellOverviewStories(on: OnScene): void {
       page.locator("dl.facts dt", { hasText: name }).locator("xpath=following-sibling::dd[1]");
     assert.match((await fact("Leader").textContent()) ?? "", /^this process|\(this one\)/);
     assert.match((await fact("Watches").textContent()) ?? "", /^all \d+ are up to date$/);
-    assert.match((await fact("Queue").textContent()) ?? "", /nothing waits|in work/);
+    assert.match((await fact("Queue").textContent()) ?? "", /nothing waits|in progress/);
     assert.match((await fact("Last drift check").textContent()) ?? "", /ago|unknown|now/);
     // It is the same clock; a machine with much else to do hears of it late.
-    assert.match((await fact("Clock").textContent()) ?? "", /^(?:as|\ds from) that of the API server$/);
+    assert.match(
+      (await fact("Clock").textContent()) ?? "",
+      /^(?:agrees with the API server|\ds away from the API server's)$/,
+    );
     await visit.look();
 
     await keys.enter(new RegExp(`^${cast.broken}`));

@@ -23,7 +23,7 @@ export function ConsumersPage({ namespace }: { namespace?: string | undefined })
   return (
     <div class="page">
       <h1 tabIndex={-1}>Consumers</h1>
-      <p class="lead">Who uses a Secret that Keyturn publishes, and which of them a workload uses.</p>
+      <p class="lead">Which workloads use each Secret, and which Secrets each workload uses.</p>
       {secrets.length === 0 ? (
         <Empty>
           {!isComplete
@@ -94,7 +94,7 @@ function Secrets({ rows }: { rows: readonly Row[] }): JSX.Element {
       <ul class="lines">
         {found.slice(0, FEW).map((row) => (
           <li key={row.id} class="pair two">
-            <SecretLink secret={row.secret} />
+            <SecretLink secret={row.secret} isShort />
             <span class="faint">
               of <CredentialLink id={row.id} />
             </span>
@@ -125,7 +125,7 @@ function Workloads({ namespace }: { namespace: string }): JSX.Element {
               {secrets.map(({ secret }, index) => (
                 <span key={secret}>
                   {index > 0 ? ", " : ""}
-                  <SecretLink secret={secret.includes("/") ? secret : `${namespace}/${secret}`} />
+                  <SecretLink secret={secret.includes("/") ? secret : `${namespace}/${secret}`} isShort />
                 </span>
               ))}
             </div>

@@ -16,7 +16,7 @@ import { counted, nextWords, noneWords } from "../parts/words.ts";
 import { credentialPath } from "../route/route.ts";
 
 /** Every credential on a line, as `keyturn status` has them. */
-const COLUMNS = ["State", "Name", "Kind", "Active key", "Age", "Next", "Every", "Retired", "Secret"] as const;
+const COLUMNS = ["State", "Name", "Kind", "Active key", "Age", "Next", "Period", "Retired", "Secret"] as const;
 
 export function CredentialsPage({ query }: { query: ListQuery }): JSX.Element {
   const page = usePage();
@@ -92,7 +92,7 @@ const CredentialRow = memo(({ row, tabIndex }: { row: Row; tabIndex: number }): 
       <div role="gridcell" class="c-next">
         <Next row={row} />
       </div>
-      <div role="gridcell" class="c-every num">
+      <div role="gridcell" class="c-period num">
         {row.frequencyMs === undefined ? <span class="faint">-</span> : shortLength(row.frequencyMs)}
       </div>
       <div role="gridcell" class="c-retired num">

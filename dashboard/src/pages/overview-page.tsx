@@ -13,6 +13,7 @@ import { EMPTY_QUERY } from "../list/list-query.ts";
 import { Icon } from "../parts/icon.tsx";
 import { CredentialLink } from "../parts/names.tsx";
 import { Empty, Unseen } from "../parts/notice.tsx";
+import { Sentence } from "../parts/sentence.tsx";
 import { Age, When } from "../parts/when.tsx";
 import { counted, grouped, leaderWords, queueWords, TROUBLE_WORDS } from "../parts/words.ts";
 import { formatRoute } from "../route/route.ts";
@@ -31,9 +32,17 @@ export function OverviewPage(): JSX.Element {
   }
   const troubled = overview.kinds.reduce((sum, kind) => sum + kind.troubled, 0);
   const total = overview.kinds.reduce((sum, { count }) => sum + count, 0);
+  const hasTroubles = overview.troubles.length > 0;
   return (
     <div class="page overview">
-      <h1 tabIndex={-1}>{headline(total, troubled, page.unread.value === "")}</h1>
+      <h1 tabIndex={-1}>
+        {hasTroubles ? (
+          <span class="tone-trouble">
+            <Icon shape="trouble" size={22} />
+          </span>
+        ) : null}
+        {headline(total, troubled, page.unread.value === "")}
+      </h1>
       <Figures overview={overview} total={total} />
       <Unseen lines={page.viewer.value?.unseen} />
       <div class="columns">
@@ -42,7 +51,7 @@ export function OverviewPage(): JSX.Element {
         </div>
         <div>
           <section aria-labelledby="coming">
-            <h2 id="coming">What comes</h2>
+            <h2 id="coming">Coming up</h2>
             {overview.upcoming.map((one) => (
               <Coming key={one.span} upcoming={one} />
             ))}
@@ -70,9 +79,9 @@ function Figures({ overview, total }: { overview: Overview; total: number }): JS
   const figures = [
     ["credentials", total],
     ["active keys", keys.active],
-    ["being made", keys.pending],
+    ["keys being made", keys.pending],
     ["retired keys", keys.retired],
-    ["of these held", keys.held],
+    ["held back", keys.held],
     ["frozen", frozen],
     ["paused", paused],
   ] as const;
@@ -92,7 +101,7 @@ function Troubles({ overview }: { overview: Overview }): JSX.Element {
   const page = usePage();
   const groups = TROUBLE_GROUPS.filter((group) => (overview.troubleCounts[group] ?? 0) > 0);
   return (
-    <section aria-labelledby="troubles">
+    <section aria-labelledby="troubles" class={groups.length > 0 ? "grave" : undefined}>
       <h2 id="troubles">Problems</h2>
       {groups.length === 0 ? (
         <p class="fine">
@@ -136,21 +145,19 @@ function TroubleGroupView(props: { group: TroubleGroup; count: number; lines: re
               {line.id === undefined ? <span>The operator itself</span> : <CredentialLink id={line.id} />}
               {line.since === undefined ? null : (
                 <span class="faint">
-                  since <Age since={line.since} />
+                  for <Age since={line.since} />
                 </span>
               )}
             </div>
             <div class="line-text">
-              <bdi>
-                <span class="reason">{line.reason}</span>: {line.message}
-              </bdi>
+              <bdi class="reason">{line.reason}</bdi>: <Sentence text={line.message} />
             </div>
           </li>
         ))}
       </ul>
       {more > 0 ? (
         <a href={formatRoute({ page: "credentials", query: { ...EMPTY_QUERY, state: "troubled" } })}>
-          {counted(more, "more", "more")}
+          {grouped(more)} more<span class="hidden"> of {title}</span>
         </a>
       ) : null}
     </section>
@@ -167,6 +174,8 @@ const NEXT_SHOWN = { hour: 8, day: 6, month: 4 } as const;
 
 function Coming({ upcoming }: { upcoming: Upcoming }): JSX.Element {
   const { span, rotations, deletions, next } = upcoming;
+  const shown = next.slice(0, NEXT_SHOWN[span]);
+  const more = rotations + deletions - shown.length;
   return (
     <section class="coming">
       <h3>{SPANS[span]}</h3>
@@ -176,7 +185,7 @@ function Coming({ upcoming }: { upcoming: Upcoming }): JSX.Element {
           : `${counted(rotations, "rotation")}, ${counted(deletions, "deletion")}`}
       </p>
       <ul class="lines tight">
-        {next.slice(0, NEXT_SHOWN[span]).map(({ id, at, what }) => (
+        {shown.map(({ id, at, what }) => (
           <li key={`${id} ${at} ${what}`} class="pair">
             <span class="faint what">{what}</span>
             <CredentialLink id={id} />
@@ -186,6 +195,11 @@ function Coming({ upcoming }: { upcoming: Upcoming }): JSX.Element {
           </li>
         ))}
       </ul>
+      {more > 0 ? (
+        <a href={formatRoute({ page: "credentials", query: { ...EMPTY_QUERY, sort: "next" } })}>
+          {grouped(more)} more<span class="hidden"> {SPANS[span].toLowerCase()}</span>
+        </a>
+      ) : null}
     </section>
   );
 }
@@ -262,8 +276,8 @@ function OperatorState({ operator }: { operator: OperatorView }): JSX.Element {
           {clockSkewMs === undefined
             ? "unknown"
             : Math.abs(clockSkewMs) < KNOWN_TO_MS
-              ? "as that of the API server"
-              : `${shortLength(clockSkewMs)} from that of the API server`}
+              ? "agrees with the API server"
+              : `${shortLength(clockSkewMs)} away from the API server's`}
         </dd>
         <dt>Version</dt>
         <dd>

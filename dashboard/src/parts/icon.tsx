@@ -13,8 +13,8 @@ const PATHS: Readonly<Record<Shape, string>> = {
   unknown: "M5 5.5a3 3 0 1 1 4 2.8c-.7.3-1 .8-1 1.7M8 12.6v.8",
 };
 
-export const Icon = ({ shape }: { shape: Shape }): JSX.Element => (
-  <svg class="icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true" focusable="false">
+export const Icon = ({ shape, size = 14 }: { shape: Shape; size?: number }): JSX.Element => (
+  <svg class="icon" viewBox="0 0 16 16" width={size} height={size} aria-hidden="true" focusable="false">
     <path d={PATHS[shape]} />
   </svg>
 );

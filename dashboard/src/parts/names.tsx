@@ -20,14 +20,15 @@ export const CredentialLink = ({ id }: { id: CredentialId }): JSX.Element => {
   );
 };
 
-export function SecretLink({ secret }: { secret: string | undefined }): JSX.Element {
+/** `isShort`: without its namespace, where that is chosen and said already. */
+export function SecretLink({ secret, isShort }: { secret: string | undefined; isShort?: boolean }): JSX.Element {
   if (secret === undefined) return <span class="faint">-</span>;
   const path = secretPath(secret);
   return path === undefined ? (
     <bdi>{secret}</bdi>
   ) : (
     <a href={path} class="name">
-      <bdi>{secret}</bdi>
+      <bdi>{isShort ? secret.slice(secret.indexOf("/") + 1) : secret}</bdi>
     </a>
   );
 }

@@ -33,15 +33,21 @@ const row = (more: Partial<Row> = {}): Row => ({
   ...more,
 });
 
+const HELD = { reason: "X", message: "x", group: "held" } as const;
+
 describe("words of the page", () => {
   for (const [one, word, next] of [
     [row({ rotationAt: NOW + 29_000 }), "Ready", "rotation in 29s"],
     [row({ phase: "Rotating", keys: [key("a-2", "pending")] }), "Rotating", "a-2 is being made"],
     [row({ isFrozen: true }), "Ready, frozen", "no rotation: frozen"],
-    [row({ isPaused: true }), "Ready, paused", "paused"],
+    [row({ isPaused: true }), "Ready, paused", "no rotation: paused"],
     // On purpose less than a row has.
     [{ ...row(), frequencyMs: undefined } as unknown as Row, "Ready", "no rotation"],
-    [row({ troubles: [{ reason: "X", message: "x", group: "failing" }] }), "Problem", "held back"],
+    [row({ troubles: [{ reason: "X", message: "x", group: "failing" }] }), "Failing", "held back"],
+    [row({ troubles: [HELD, { ...HELD, group: "overdue" }] }), "Overdue", "held back"],
+    [row({ phase: "Rotating", troubles: [HELD] }), "Held back, rotating", "held back"],
+    // On purpose a word that an older page does not know.
+    [row({ troubles: [{ ...HELD, group: "other" as "held" }] }), "Problem", "held back"],
     [{ id: "K/b", kind: "K", name: "b", keys: [] } as unknown as Row, "Unknown", "no rotation"],
   ] as const) {
     it(`${word}: ${next}`, () => {
@@ -83,7 +89,7 @@ describe("words of the page", () => {
 
   it("name the queues that have something to do", () => {
     const queue = (controller: string, waiting: number) => ({ controller, waiting, working: 0 });
-    assert.deepEqual(queueWords([queue("btp", 0), queue("bind", 2)]), ["bind: 2 waiting, 0 in work"]);
+    assert.deepEqual(queueWords([queue("btp", 0), queue("bind", 2)]), ["bind: 2 waiting, 0 in progress"]);
     assert.deepEqual(queueWords([queue("btp", 0)]), ["nothing waits"]);
     assert.deepEqual(queueWords(undefined), ["only the operator itself knows"]);
   });

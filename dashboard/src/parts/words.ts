@@ -1,12 +1,13 @@
-import type {
-  Action,
-  CredentialView,
-  KeyBar,
-  KeyMark,
-  OperatorView,
-  Overview,
-  Row,
-  TroubleGroup,
+import {
+  type Action,
+  type CredentialView,
+  type KeyBar,
+  type KeyMark,
+  type OperatorView,
+  type Overview,
+  type Row,
+  TROUBLE_GROUPS,
+  type TroubleGroup,
 } from "../../../src/dashboard/wire.ts";
 import { relative, shortLength } from "../../../src/insight/words/when.ts";
 import { instantText } from "./sentence-parts.ts";
@@ -22,8 +23,10 @@ export type Shape = "note" | "ok" | "trouble" | "turning" | "frozen" | "paused" 
 type Tone = "calm" | "trouble" | "busy" | "still";
 
 export function stateOf(row: Row): StateWords {
-  if (row.troubles && row.troubles.length > 0) {
-    return { word: row.phase === "Rotating" ? "Problem, rotating" : "Problem", shape: "trouble", tone: "trouble" };
+  const worst = worstGroup(row);
+  if (worst !== undefined) {
+    const word = TROUBLE_WORDS[worst]?.state ?? "Problem";
+    return { word: row.phase === "Rotating" ? `${word}, rotating` : word, shape: "trouble", tone: "trouble" };
   }
   if (row.isPaused) return { word: `${row.phase}, paused`, shape: "paused", tone: "still" };
   if (row.isFrozen) return { word: `${row.phase}, frozen`, shape: "frozen", tone: "still" };
@@ -40,12 +43,37 @@ export function stateOf(row: Row): StateWords {
   }
 }
 
-export const TROUBLE_WORDS: Readonly<Record<TroubleGroup, { readonly title: string; readonly what: string }>> = {
-  overdue: { title: "Overdue", what: "A rotation or a deletion should have happened by now." },
-  failing: { title: "Failing", what: "Something stands in the way; it is tried again." },
-  held: { title: "Held back by a consumer", what: "A retired key is kept, since somebody still runs on it." },
-  ineffective: { title: "Ineffective", what: "Rotations bring the same credentials again." },
-  skewed: { title: "Skewed clock", what: "The clocks of the operator and of the API server differ." },
+/** Of several troubles the one that the overview shows first. */
+function worstGroup({ troubles = [] }: Row): TroubleGroup | undefined {
+  const groups = troubles.map(({ group }) => group);
+  return TROUBLE_GROUPS.find((group) => groups.includes(group)) ?? groups[0];
+}
+
+interface TroubleWords {
+  readonly title: string;
+  /** As the state of one credential, where there is little room. */
+  readonly state: string;
+  readonly what: string;
+}
+
+export const TROUBLE_WORDS: Readonly<Record<TroubleGroup, TroubleWords>> = {
+  overdue: { title: "Overdue", state: "Overdue", what: "A rotation or a deletion should have happened by now." },
+  failing: { title: "Failing", state: "Failing", what: "Something stands in the way; it is tried again." },
+  held: {
+    title: "Held back by a consumer",
+    state: "Held back",
+    what: "A retired key is kept, since somebody still runs on it.",
+  },
+  ineffective: {
+    title: "Ineffective",
+    state: "Ineffective",
+    what: "Rotations bring the same credentials again.",
+  },
+  skewed: {
+    title: "Skewed clock",
+    state: "Skewed clock",
+    what: "The clocks of the operator and of the API server differ.",
+  },
 };
 
 export const MARK_WORDS: Readonly<Record<KeyMark["kind"], string>> = {
@@ -78,7 +106,7 @@ export function nextWords(row: Row, now: number): string {
   const pending = row.keys.find(({ state }) => state === "pending");
   if (pending) return `${pending.name} is being made`;
   if (row.rotationAt !== undefined) return `rotation ${relative(row.rotationAt, now)}`;
-  if (row.isPaused) return "paused";
+  if (row.isPaused) return "no rotation: paused";
   if (row.isFrozen) return "no rotation: frozen";
   return row.frequencyMs === undefined ? "no rotation" : "held back";
 }
@@ -154,7 +182,7 @@ export function queueWords(queues: OperatorView["queues"]): readonly string[] {
   if (!queues) return ["only the operator itself knows"];
   const busy = queues.filter(({ waiting, working }) => waiting + working > 0);
   if (busy.length === 0) return ["nothing waits"];
-  return busy.map(({ controller, waiting, working }) => `${controller}: ${waiting} waiting, ${working} in work`);
+  return busy.map(({ controller, waiting, working }) => `${controller}: ${waiting} waiting, ${working} in progress`);
 }
 
 /** What has become of a rotation that was asked for here, from one row to the next. */
