@@ -49,7 +49,12 @@ export function Shell(): JSX.Element {
         {isIn ? (
           <nav aria-label="Pages">
             {PLACES.map(({ name, route: to, pages }) => (
-              <a key={name} href={formatRoute(to)} aria-current={pages.includes(here.page) ? "page" : undefined}>
+              <a
+                key={name}
+                href={formatRoute(to)}
+                aria-current={pages.includes(here.page) ? "page" : undefined}
+                data-name={name}
+              >
                 {name}
               </a>
             ))}
