@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "../base/clock.ts";
+import { formatInstant } from "../base/instant.ts";
 import { dashboardWorld, putBinding } from "./dashboard-world.fixture.ts";
 import type { EvidenceView } from "./wire.ts";
 
@@ -11,19 +13,24 @@ const ill = {
   message: "it cannot\nserve now",
   lastTransitionTime: "2025-03-01T00:00:00Z",
 };
+const HOUR_MS = 3_600_000;
+const ago = (hours: number): string => formatInstant(systemClock.now() - hours * HOUR_MS);
+/** Its time ended an hour ago. */
 const held = {
   id: "old",
   name: "old",
-  createdDate: "2025-01-01T00:00:00Z",
-  retiredDate: "2025-02-01T00:00:00Z",
-  replacedDate: "2025-02-01T00:00:00Z",
-  deletionDate: "2025-03-01T00:00:00Z",
+  createdDate: ago(400),
+  retiredDate: ago(200),
+  replacedDate: ago(200),
+  deletionDate: ago(1),
+  overlap: "199h",
   cause: "rotated",
   heldFor: "Deployment shop/web (2 pods)",
 };
+const waits = { rotation: { frequency: "288h", ttl: "336h", revoke: "AfterConsumers" } };
 
 const keyed = (name: string): object => ({
-  atProvider: { id: `${name}-id`, name, createdDate: "2999-01-01T00:00:00Z", sequence: 1, madeFrom: "m" },
+  atProvider: { id: `${name}-id`, name, createdDate: ago(48), sequence: 1, madeFrom: "m" },
   sequence: 1,
 });
 
@@ -33,7 +40,7 @@ test("evidence names no rotation that does not begin, says of problems what they
   await putBinding(world.kube, "sound");
   await putBinding(world.kube, "frozen", { metadata: { annotations: FREEZE } });
   await putBinding(world.kube, "ill", { status: { ...keyed("ill"), conditions: [ill] } });
-  await putBinding(world.kube, "held", { status: { ...keyed("held"), retiredKeys: [held] } });
+  await putBinding(world.kube, "held", { spec: waits, status: { ...keyed("held"), retiredKeys: [held] } });
   const page = await world.live();
   await page.until((message) => "rows" in message && message.rows.some(({ id }) => id === "ServiceBinding/held"));
   const { items, heldKeys } = (await world.ask("/api/evidence?maxPeriod=2d")).json as unknown as EvidenceView;
