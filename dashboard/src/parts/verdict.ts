@@ -6,7 +6,7 @@ import { grouped, type StateWords } from "./words.ts";
 export const VERDICTS = ["overdue", "problem", "exception", "inOrder"] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-export function verdictOf({ isInOrder, overdueMs, problems }: EvidenceItem): Verdict {
+function verdictOf({ isInOrder, overdueMs, problems }: EvidenceItem): Verdict {
   if (isInOrder) return "inOrder";
   if (overdueMs > 0) return "overdue";
   return problems.length > 0 ? "problem" : "exception";
