@@ -148,6 +148,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     const credential = world.credentials.get(body?.id ?? words.get("id") ?? "");
     if (!credential) return refuse(response, 404, "there is no such resource");
     if (pathname === "/api/credential") return json(response, credentialOf(world, credential, now));
+    if (pathname === "/api/last-failure") return json(response, {});
     if (pathname === "/api/preview") {
       const until = Number(words.get("until"));
       return json(response, previewOf(credential, words.get("action") as Action, now, until));

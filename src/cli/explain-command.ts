@@ -43,7 +43,7 @@ export async function runExplain(call: ClusterCall): Promise<ExitCode> {
   const format = readChoice(flags, "output", FORMATS);
   const targets = readOne(flags.words);
   for (const resource of await fetchResources(kube, targets, selectionsOf(targets, call))) {
-    const failure = await lastFailure(kube, resource.object);
+    const failure = await lastFailure(kube, resource.object.metadata);
     const children = await lookAtChildren(kube, resource);
     const now = world.clock.now();
     const consumerProblems = await problemsOfConsumers(kube, resource, now);

@@ -3,7 +3,7 @@ import { act } from "./actions.ts";
 import type { Answer, Method } from "./api-routes.ts";
 import { consumersView, workloadsView } from "./consumers-view.ts";
 import { readCredential } from "./credential-id.ts";
-import { credentialView, readResource } from "./credential-view.ts";
+import { credentialView, lastFailureView, readResource } from "./credential-view.ts";
 import { evidenceView } from "./evidence-view.ts";
 import { futureOf } from "./future.ts";
 import { goneBars } from "./history.ts";
@@ -25,6 +25,10 @@ export const ANSWERS: ReadonlyMap<string, readonly [method: Method, answer: Answ
   [
     "/api/credential",
     ["GET", ({ source, looker, query }) => credentialView(source, looker, readCredential(query.get("id")))],
+  ],
+  [
+    "/api/last-failure",
+    ["GET", ({ source, looker, query }) => lastFailureView(source, looker, readCredential(query.get("id")))],
   ],
   ["/api/preview", ["GET", preview]],
   ["/api/action", ["POST", ({ source, looker, body }) => act(source, looker, body)]],

@@ -78,6 +78,7 @@ test("nothing that the dashboard says has key material in it, whatever goes wron
       await world.ask("/"),
       await world.ask("/api/way-in"),
       await world.ask(`/api/credential?id=${id}`),
+      await world.ask(`/api/last-failure?id=${id}`),
       ...["rotate", "compromised", "freeze", "unfreeze"].map((action) =>
         world.ask(`/api/preview?id=${id}&action=${action}&until=${until}`),
       ),

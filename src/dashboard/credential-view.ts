@@ -1,5 +1,5 @@
 import { deletedKeyProblems } from "../insight/consumers/deleted-keys.ts";
-import { explain, type Fact } from "../insight/explain/explanation.ts";
+import { explain, type Fact, lastFailureText } from "../insight/explain/explanation.ts";
 import { lastFailure } from "../insight/explain/last-failure.ts";
 import { type ChildView, lookAtChildren } from "../insight/resources/look-at-children.ts";
 import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
@@ -21,7 +21,7 @@ import { protocolSteps } from "./protocol-steps.ts";
 import { lookAtSecret } from "./secret-view.ts";
 import { withNewestKeys } from "./seed.ts";
 import type { Looker, ViewSource } from "./view-source.ts";
-import { type CredentialView, MAX_KEYS, type SecretView } from "./wire.ts";
+import { type CredentialView, type LastFailureView, MAX_KEYS, type SecretView } from "./wire.ts";
 
 const DAY_MS = 86_400_000;
 /** How far windows are drawn around now. */
@@ -44,8 +44,7 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
   const resource = managedResource(wanted.kind, withNewestKeys(object, MAX_KEYS));
   const now = source.clock.now();
   const entry = entryOf(wanted.kind, object, now);
-  const [failure, children, consumers, secret, past, isAllowed] = await Promise.all([
-    lastFailure(kube, resource.object),
+  const [children, consumers, secret, past, isAllowed] = await Promise.all([
     lookAtChildren(kube, resource),
     withConsumers(kube, [reportOf(resource, now)], now),
     secretOf(kube, resource),
@@ -56,7 +55,7 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
   const users = report.consumers ?? [];
   const consumerProblems = deletedKeyProblems(resource, users);
   const formerNames = new Map(past.deleted.flatMap(({ id, name }) => (id === name ? [] : [[id, name] as const])));
-  const facts = explain(resource, { now, lastFailure: failure, children, consumerProblems, formerNames });
+  const facts = explain(resource, { now, lastFailure: undefined, children, consumerProblems, formerNames });
   const bars = keyBars(report).slice(0, MAX_KEYS);
   const hidden = entry.retired + (entry.hasActive ? 1 : 0) + (entry.hasPending ? 1 : 0) - bars.length;
   const keys = [...bars, ...past.deleted].slice(0, MAX_KEYS);
@@ -77,6 +76,17 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
     windows: resource.spec instanceof SpecProblem ? [] : windowsBetween(resource.spec.windows, now, now + WINDOWS_MS),
     ...(refusal === undefined ? { actions: offersFor(resource, now) } : { actions: [], refusal }),
   };
+}
+
+/** What is wrong now stands in the view itself. */
+export async function lastFailureView(
+  { clock }: ViewSource,
+  { guest: { kube } }: Looker,
+  wanted: Credential,
+): Promise<LastFailureView> {
+  const { metadata } = await kube.get(wanted.kind.type, wanted.ref, { metadataOnly: true });
+  const failure = await lastFailure(kube, metadata);
+  return failure ? { text: cut(lastFailureText(failure, clock.now())) } : {};
 }
 
 /** Of a thing that there are very many of, the first few stand for all. */

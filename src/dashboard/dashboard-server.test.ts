@@ -3,8 +3,10 @@ import { request } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { serviceBinding } from "../api/btp/service-binding.ts";
 import { Unreachable } from "../kube/errors.ts";
+import type { KubeObject } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import { type DashboardWorld, dashboardWorld, putBinding } from "./dashboard-world.fixture.ts";
+import { openKube } from "./viewer-kube.fixture.ts";
 import type { LiveMessage, Row } from "./wire.ts";
 
 const isLast = (message: LiveMessage): boolean => message.type === "rows" && message.isLast;
@@ -62,6 +64,48 @@ describe("a page that is open", () => {
     assert.deepEqual([refused.status, refused.json.error.code], [503, "CannotServe"]);
     for (const page of pages) await page.leave();
   });
+});
+
+test("what stood in the way last is told for itself, and nobody waits for it to see the rest", async (t) => {
+  const events = Promise.withResolvers<void>();
+  const slow = (kube: Kube): Kube => ({
+    ...openKube(kube),
+    list: async (type, options) => {
+      if (type.kind === "Event") await events.promise;
+      return kube.list(type, options);
+    },
+  });
+  const world = await dashboardWorld({ kubeOf: slow });
+  t.after(() => world.close());
+  await putBinding(world.kube, "orders");
+  const { uid } = (await world.kube.get(serviceBinding, { name: "orders" })).metadata;
+  const eventType = { group: "", version: "v1", plural: "events", kind: "Event", namespaced: true };
+  await world.kube.create<KubeObject>(eventType, {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { namespace: "default", name: "orders.1" },
+    involvedObject: {
+      apiVersion: "account.btp.sap.crossplane.io/v1alpha1",
+      kind: "ServiceBinding",
+      name: "orders",
+      uid,
+    },
+    reportingComponent: "keyturn.dev/keyturn",
+    reportingInstance: "keyturn-0",
+    type: "Warning",
+    action: "Reconcile",
+    reason: "QuotaExceeded",
+    message: "no more keys",
+    eventTime: "2026-01-01T00:00:00.000000Z",
+  });
+  const asked = world.ask("/api/last-failure?id=ServiceBinding/orders");
+  assert.equal((await world.ask("/api/credential?id=ServiceBinding/orders")).status, 200);
+  events.resolve();
+  assert.match(
+    (await asked).json.text,
+    /^The last one was at 2026-01-01T00:00:00Z, .* ago: QuotaExceeded: no more keys$/,
+  );
+  assert.equal((await world.ask("/api/last-failure?id=ServiceBinding/nobody")).status, 404);
 });
 
 describe("bad input", () => {

@@ -173,6 +173,14 @@ export interface CredentialView {
 
 export const MAX_KEYS = 500;
 
+/**
+ * `GET /api/last-failure?id=ID`: what stood in the way of one that is in order, last. It is asked for apart: an API server
+ * looks through every event there is for it, and nobody should wait for that to see the credential itself.
+ */
+export interface LastFailureView {
+  readonly text?: string;
+}
+
 export interface SeenState {
   readonly uid: string;
   readonly sequence: number;

@@ -8,6 +8,7 @@ import type {
   EvidenceView,
   FuturesAnswer,
   FuturesRequest,
+  LastFailureView,
   Preview,
   Refusal,
   SessionAnswer,
@@ -82,6 +83,9 @@ export class Api {
   session = (token: string): Promise<SessionAnswer> => this.#json("POST", "/api/session", { body: { token } });
   credential = (id: CredentialId, signal?: AbortSignal): Promise<CredentialView> =>
     this.#json("GET", `/api/credential?${new URLSearchParams({ id })}`, { signal });
+
+  lastFailure = (id: CredentialId): Promise<LastFailureView> =>
+    this.#json("GET", `/api/last-failure?${new URLSearchParams({ id })}`);
   preview = (id: CredentialId, action: Action, until: number): Promise<Preview> =>
     this.#json("GET", `/api/preview?${new URLSearchParams({ id, action, until: String(Math.round(until)) })}`);
   act = (request: ActionRequest): Promise<ActionAnswer> => this.#json("POST", "/api/action", { body: request });

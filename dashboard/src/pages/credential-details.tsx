@@ -18,7 +18,14 @@ import { mergedKeys, withEnds, withPast } from "../timeline/merged-keys.ts";
 import { TimeControls } from "../timeline/time-controls.tsx";
 
 /** What is known of one credential, part by part. */
-export function Details({ view, row, range }: { view: CredentialView; row: Row; range: TimeRange }): JSX.Element {
+export function Details(props: {
+  view: CredentialView;
+  row: Row;
+  range: TimeRange;
+  /** Of one that is in order; it comes after all the rest. */
+  lastFailure: string | undefined;
+}): JSX.Element {
+  const { view, row, range, lastFailure } = props;
   const page = usePage();
   const until = page.now.peek() + range.spanMs;
   useEffect(
@@ -63,7 +70,7 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
           onRange={(next) => adjust({ page: "credential", id: row.id, range: next })}
         />
       </Panel>
-      <Explanation view={view} names={names} />
+      <Explanation view={view} names={names} lastFailure={lastFailure} />
       <Panel id="keys" title="Keys">
         {view.keys.length === 0 ? (
           <Empty>There is no key yet.</Empty>
@@ -89,7 +96,13 @@ export function Details({ view, row, range }: { view: CredentialView; row: Row; 
 /** By id. */
 type KeyNames = ReadonlyMap<string, string>;
 
-const Explanation = ({ view, names }: { view: CredentialView; names: KeyNames }): JSX.Element => (
+interface ExplanationProps {
+  readonly view: CredentialView;
+  readonly names: KeyNames;
+  readonly lastFailure: string | undefined;
+}
+
+const Explanation = ({ view, names, lastFailure }: ExplanationProps): JSX.Element => (
   <Panel
     id="explain"
     title="What happens next, and why"
@@ -100,7 +113,7 @@ const Explanation = ({ view, names }: { view: CredentialView; names: KeyNames })
     }
   >
     <dl class="facts wide">
-      {factGroups(view.facts).map(({ about, texts }) => (
+      {factGroups(view.facts, lastFailure).map(({ about, texts }) => (
         <div key={about} class="fact">
           <dt>{about}</dt>
           {texts.map((text) => (

@@ -31,6 +31,7 @@ export function CredentialPage(props: { id: CredentialId; range: TimeRange | und
     isLoading,
     reload,
   } = useLoaded(id, () => page.api.credential(id), markOf(row, turn, connection));
+  const { value: last } = useLoaded(id, () => page.api.lastFailure(id), `${turn} ${connection === "live"}`);
   const progress = useProgress(id, row);
   const [asking, setAsking] = useState<Action>();
   const isGone = page.isComplete.value && !row && page.unread.value === "";
@@ -62,7 +63,7 @@ export function CredentialPage(props: { id: CredentialId; range: TimeRange | und
       {failure && !isGone ? <Notice tone="trouble">{failure}</Notice> : null}
       <Progress lines={progress.lines} isUnderWay={progress.isUnderWay} />
       {isLoading && !failure && !isGone ? <Empty>Reading it…</Empty> : null}
-      {view ? <Details view={view} row={row ?? view.row} range={range} /> : null}
+      {view ? <Details view={view} row={row ?? view.row} range={range} lastFailure={last?.text} /> : null}
       {asking && view ? (
         <ActionDialog
           view={view}

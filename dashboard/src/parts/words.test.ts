@@ -107,6 +107,10 @@ describe("words of the page", () => {
       { about: "Now", texts: ["Nothing to do."] },
       { about: "History", texts: ["one", "two"] },
     ]);
+    assert.deepEqual(factGroups(facts, "The last one was: X: y"), factGroups(facts), "there is one now");
+    const [, ...inOrder] = facts;
+    const [first] = factGroups(inOrder, "The last one was: X: y");
+    assert.deepEqual(first, { about: "Problem", texts: ["None.", "The last one was: X: y"] });
   });
 
   it("count", () => {

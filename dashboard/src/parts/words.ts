@@ -155,12 +155,18 @@ export function leaderWords({ leader }: OperatorView, now: number): string {
   return `${leader.identity}${leader.isThis && !isSaid ? " (this one)" : ""}${renewed}`;
 }
 
-/** What is known of a credential, each label once: what is said of problems comes first, and problems themselves are notices. */
-export function factGroups(facts: CredentialView["facts"]): readonly { about: string; texts: readonly string[] }[] {
-  const groups = Map.groupBy(
-    facts.filter(({ isProblem }) => !isProblem),
-    ({ about }) => about,
-  );
+/**
+ * What is known of a credential, each label once: what is said of problems comes first, and problems themselves are notices.
+ * Where there are none, the last one that there was is told of.
+ */
+export function factGroups(
+  facts: CredentialView["facts"],
+  lastFailure?: string,
+): readonly { about: string; texts: readonly string[] }[] {
+  const calm = facts.filter(({ isProblem }) => !isProblem);
+  const isInOrder = calm.length === facts.length;
+  const past = isInOrder && lastFailure !== undefined ? [{ about: "Problem", text: lastFailure }] : [];
+  const groups = Map.groupBy([...calm, ...past], ({ about }) => about);
   return [...groups]
     .map(([about, alike]) => ({ about, texts: [...new Set(alike.map(({ text }) => text))] }))
     .sort((a, b) => Number(b.about === "Problem") - Number(a.about === "Problem"));

@@ -193,6 +193,11 @@ function pastProblem({ state }: ManagedResource, last: Problem | undefined, now:
     };
   }
   if (!last) return { about: "Problem", text: "None." };
-  const when = last.since === undefined ? "" : ` at ${moment(last.since, now)}`;
-  return { about: "Problem", text: `None now. The last one was${when}: ${last.reason}: ${last.message}` };
+  return { about: "Problem", text: `None now. ${lastFailureText(last, now)}` };
+}
+
+/** Of a failure that is over. */
+export function lastFailureText({ since, reason, message }: Problem, now: number): string {
+  const when = since === undefined ? "" : ` at ${moment(since, now)}`;
+  return `The last one was${when}: ${reason}: ${message}`;
 }

@@ -1,6 +1,6 @@
 import { parseInstant } from "../../base/instant.ts";
 import { KubeError } from "../../kube/errors.ts";
-import type { KubeObject, ResourceType } from "../../kube/objects.ts";
+import type { KubeObject, ObjectMeta, ResourceType } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { fieldsOf, textOf } from "../../reconcile/managed/read-fields.ts";
 import type { Problem } from "../resources/problems.ts";
@@ -8,7 +8,7 @@ import type { Problem } from "../resources/problems.ts";
 const events: ResourceType = { group: "", version: "v1", plural: "events", kind: "Event", namespaced: true };
 
 /** The last failure that was told in an event and not forgotten yet; undefined also for whoever may not read events. */
-export async function lastFailure(kube: Kube, { metadata }: KubeObject): Promise<Problem | undefined> {
+export async function lastFailure(kube: Kube, metadata: ObjectMeta): Promise<Problem | undefined> {
   const { uid = "", namespace = "default" } = metadata;
   try {
     const { items } = await kube.list(events, { namespace, fieldSelector: `involvedObject.uid=${uid},type=Warning` });
