@@ -55,7 +55,7 @@ export class Pair {
     return eventually(
       "one of two to lead, and the other to be ready",
       async () => {
-        for (const replica of this.replicas) if (replica.operator.hasEnded) await this.#reviveLost(replica);
+        for (const replica of this.replicas) await this.reviveLost(replica);
         const areReady = await Promise.all(this.replicas.map(({ operator }) => operator.isReady()));
         return areReady.every(Boolean) ? this.roles() : undefined;
       },
@@ -70,9 +70,10 @@ export class Pair {
     return leader && standby && areThere && Number.isFinite(leader.leaseWrittenAt) ? { leader, standby } : undefined;
   }
 
-  /** A cluster would start it again. One that ends for any other reason is none of ours to excuse. */
-  async #reviveLost(replica: Replica): Promise<void> {
+  /** Where one has lost its Lease, a cluster would start it again. One that ends for any other reason is none of ours to excuse. */
+  async reviveLost(replica: Replica): Promise<void> {
     const { operator } = replica;
+    if (!operator.hasEnded) return;
     const code = await operator.ended();
     if (code !== 1 || !operator.text.includes(LOST)) {
       throw new Error(`an operator had ended by itself, with ${code}:\n${operator.text.slice(-4_000)}`);
