@@ -40,11 +40,11 @@ try {
     sampleEveryMs: 10_000,
     main: BUILT_MAIN,
     onProgress: (what) => console.log(what),
-    onSample: ({ at, residentMegabytes, isReady, staleWatches }, rotations) => {
+    onSample: ({ at, residentMegabytes, heapMegabytes, cpuSeconds, isReady, staleWatches }, { rotations, late }) => {
+      const memory = `${Math.round(residentMegabytes)} MB (heap ${Math.round(heapMegabytes)})`;
       const state = `${isReady ? "ready" : "NOT READY"}, ${staleWatches.length} stale watches`;
-      console.log(
-        `${new Date(at).toISOString()} ${Math.round(residentMegabytes)} MB, ${state}, ${rotations} rotations`,
-      );
+      const work = `${rotations} rotations, ${late} late, ${Math.round(cpuSeconds)} s of CPU`;
+      console.log(`${new Date(at).toISOString()} ${memory}, ${state}, ${work}`);
     },
   });
   console.log(JSON.stringify(report, null, 2));

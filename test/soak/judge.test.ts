@@ -68,7 +68,9 @@ describe("how late a rotation is", () => {
 });
 
 describe("rotations that are too late", () => {
-  const late = (latenessMs: number) => [{ resource: "db", kind: "ServiceBinding", latenessMs, after: "outage" }];
+  const late = (latenessMs: number) => [
+    { resource: "db", kind: "ServiceBinding", dueAt: 0, latenessMs, after: "outage" },
+  ];
   test("none at the limit", () => assert.deepEqual(judgeLateness(late(LIMIT_MS), LIMIT_MS), []));
   test("one a millisecond later", () =>
     assert.match(judgeLateness(late(LIMIT_MS + 1), LIMIT_MS).join(), /db was 5001 ms late after "outage"/));

@@ -32,6 +32,7 @@ export interface Subject {
 export interface Lateness {
   readonly resource: string;
   readonly kind: string;
+  readonly dueAt: number;
   readonly latenessMs: number;
   /** The fault that was last in its way. */
   readonly after: string | undefined;
@@ -75,7 +76,7 @@ export function latenessOf(
     after = what;
   }
   const latenessMs = Math.round(doneAt - freeAt - subject.takesMs);
-  return { resource, kind: subject.kind, latenessMs, after };
+  return { resource, kind: subject.kind, dueAt, latenessMs, after };
 }
 
 export function judgeLateness(all: readonly Lateness[], limitMs: number): readonly string[] {

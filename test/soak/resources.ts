@@ -4,6 +4,7 @@ import { rotatingResource } from "../../src/api/keyturn/rotating-resource.ts";
 import { rotationClass } from "../../src/api/keyturn/rotation-class.ts";
 import { cfServiceBinding } from "../../src/api/korifi/cf-service-binding.ts";
 import { cfServiceInstance } from "../../src/api/korifi/cf-service-instance.ts";
+import { parseDuration } from "../../src/base/duration.ts";
 import type { Random } from "../../src/base/random.ts";
 import { inlineSecret } from "../../src/bind/bind-objects.fixture.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
@@ -39,6 +40,8 @@ export interface Member {
   readonly name: string;
   readonly type: ResourceType;
   readonly manifest: Draft<KubeObject>;
+  /** When it is made, in ms from the first one: those with keys are not due together, as they would not be in a cluster. */
+  readonly madeAfterMs: number;
   readonly subject: Subject;
   /** Those whose keys are at an external system. */
   readonly family?: Family;
@@ -84,6 +87,7 @@ export function familyMembers(
   const { kind } = family.type;
   return Array.from({ length: count }, (_, index) => {
     const name = `${SOAK}-${family.controller}-${index}`;
+    const rotation = drawPolicy(draw.random, draw.range);
     const resource = `${kind}/${name}`;
     const system = family.standIn;
     const tags = [API_TAG, systemTag(system), instanceTag(system, instanceId(index)), resourceTag(resource)];
@@ -92,17 +96,21 @@ export function familyMembers(
       name,
       type: family.type,
       family,
+      madeAfterMs: somewhereIn(rotation, draw.random),
       subject: { kind, tags: new Set(tags), takesMs: family.children ? PARENT_MS : 0 },
       manifest: family.manifest({
         name,
         instanceId: instanceId(index),
         config: configName(index),
         secretRef: { namespace: SOAK, name },
-        rotation: drawPolicy(draw.random, draw.range),
+        rotation,
       }),
     };
   });
 }
+
+/** At a moment of its own period. */
+const somewhereIn = ({ frequency }: Rotation, random: Random): number => random.next() * parseDuration(frequency);
 
 const namespaced = (type: ResourceType, name: string, spec: object): Draft<KubeObject> => ({
   apiVersion: apiVersionOf(type),
@@ -115,7 +123,7 @@ function member(type: ResourceType, name: string, spec: object, about: Partial<S
   const resource = `${type.kind}/${name}`;
   const tags = new Set([API_TAG, resourceTag(resource), ...(about.tags ?? [])]);
   const subject = { kind: type.kind, takesMs: about.takesMs ?? 0, tags };
-  return { resource, name, type, subject, manifest: namespaced(type, name, spec) };
+  return { resource, name, type, subject, madeAfterMs: 0, manifest: namespaced(type, name, spec) };
 }
 
 export const rotatingResources = (count: number, random: Random, range: PolicyRange): readonly Member[] =>

@@ -5,12 +5,29 @@ import type { Sample } from "./judge.ts";
 const WATCH_READY = /^keyturn_watch_ready\{(.*)\}$/;
 const CACHED = /^keyturn_watch_cached_objects\{.*kind="([^"]*)",selector=""\}$/;
 
+/** What nothing is judged by, and whoever follows a soak wants to know. */
+export interface Look extends Sample {
+  /** What objects take that are in use, or were until lately. */
+  readonly heapMegabytes: number;
+  /** What the process has worked since it began. */
+  readonly cpuSeconds: number;
+}
+
+const GONE = { residentMegabytes: 0, heapMegabytes: 0, cpuSeconds: 0, isReady: false, staleWatches: [] };
+
 /** One look at an operator from outside. */
-export async function takeSample(operator: KeyturnOperator): Promise<Sample> {
+export async function takeSample(operator: KeyturnOperator): Promise<Look> {
   const at = Date.now();
-  if (operator.hasEnded) return { at, residentMegabytes: 0, isReady: false, staleWatches: [] };
+  if (operator.hasEnded) return { at, ...GONE };
   const [isReady, metrics] = [await operator.isReady(), await operator.metrics()];
-  return { at, residentMegabytes: residentMegabytes(operator.processId), isReady, staleWatches: staleIn(metrics) };
+  return {
+    at,
+    residentMegabytes: residentMegabytes(operator.processId),
+    heapMegabytes: (metrics.get("nodejs_heap_size_used_bytes") ?? Number.NaN) / 2 ** 20,
+    cpuSeconds: metrics.get("process_cpu_seconds_total") ?? Number.NaN,
+    isReady,
+    staleWatches: staleIn(metrics),
+  };
 }
 
 /** Those that are not complete and in contact; no metrics at all are as bad. */

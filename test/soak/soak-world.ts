@@ -266,8 +266,11 @@ export class SoakWorld {
   }
 
   async #createAll(members: readonly Member[]): Promise<void> {
+    const inTurn = members.toSorted((a, b) => a.madeAfterMs - b.madeAfterMs);
+    const beganAt = Date.now();
     await rate(members.length, WRITERS, async (index) => {
-      const member = members[index];
+      const member = inTurn[index];
+      await sleep(Math.max(0, beganAt + (member?.madeAfterMs ?? 0) - Date.now()));
       if (member) await this.kube.create<KubeObject>(member.type, member.manifest as Draft<KubeObject>);
     });
   }

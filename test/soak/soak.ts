@@ -22,7 +22,7 @@ import {
 } from "./judge.ts";
 import { countsOf, type PolicyRange, type SoakKind } from "./population.ts";
 import { rndcKeySubject } from "./resources.ts";
-import { cachedObjects, takeSample } from "./sample.ts";
+import { cachedObjects, type Look, takeSample } from "./sample.ts";
 import { SoakWorld } from "./soak-world.ts";
 
 /**
@@ -46,8 +46,15 @@ export interface SoakOptions {
   readonly main?: string;
   /** Whether the server is needed afterwards. */
   readonly tidiesUp?: boolean;
-  readonly onSample?: (sample: Sample, rotations: number) => void;
+  readonly onSample?: (sample: Look, work: WorkSeen) => void;
   readonly onProgress?: (what: string) => void;
+}
+
+/** What there was to do, up to a sample. */
+export interface WorkSeen {
+  readonly rotations: number;
+  /** How many are later than they may be at this moment, faults or not. */
+  readonly late: number;
 }
 
 export interface SoakReport {
@@ -57,6 +64,10 @@ export interface SoakReport {
   readonly rotations: number;
   readonly lateness: LatenessFigures;
   readonly latenessByKind: Readonly<Record<string, LatenessFigures>>;
+  /** By what was in the way last. */
+  readonly latenessByFault: Readonly<Record<string, LatenessFigures>>;
+  /** Of what was due within each minute: how many, and how late the latest was. */
+  readonly latenessByMinute: readonly (Omit<LatenessFigures, "medianMs"> & { readonly minute: number })[];
   readonly memory: MemoryFigures | undefined;
   readonly samples: number;
   readonly faults: Readonly<Record<string, number>>;
@@ -115,7 +126,10 @@ const startOperator = (access: OperatorAccess, main: string | undefined): Keytur
   startKeyturnOperator({
     ...access,
     flags: FLAGS,
-    environment: OPERATOR_ENVIRONMENT,
+    environment: {
+      ...OPERATOR_ENVIRONMENT,
+      NODE_OPTIONS: `${OPERATOR_ENVIRONMENT.NODE_OPTIONS} ${process.env.SOAK_NODE ?? ""}`,
+    }, // DIAG
     ...(main !== undefined && { main }),
     after: () => {},
   });
@@ -128,7 +142,7 @@ interface Course {
 
 /** Faults and looks, for as long as it is to take. */
 async function runCourse(world: SoakWorld, operator: KeyturnOperator, options: SoakOptions): Promise<Course> {
-  const { seed, minutes, pauseSeconds, sampleEveryMs, onSample } = options;
+  const { seed, minutes, limitMs, pauseSeconds, sampleEveryMs, onSample } = options;
   const beganAt = Date.now();
   const endsAt = beganAt + minutes * 60_000;
   const { kube, sandbox, proxy, watch, population } = world;
@@ -142,7 +156,8 @@ async function runCourse(world: SoakWorld, operator: KeyturnOperator, options: S
     if (Date.now() > endsAt - CALM_MS) calm.abort();
     const sample = await takeSample(operator);
     samples.push(sample);
-    onSample?.(sample, watch.log.rotations.length);
+    const late = watch.log.unfinished(Date.now() - limitMs).length;
+    onSample?.(sample, { rotations: watch.log.rotations.length, late });
   }
   await playing;
   return { beganAt, samples, faults };
@@ -172,7 +187,9 @@ async function judge(world: SoakWorld, operator: KeyturnOperator, judged: Judged
     resources: counts,
     rotations: lateness.length,
     lateness: figuresOf(lateness),
-    latenessByKind: byKind(lateness),
+    latenessByKind: grouped(lateness, ({ kind }) => kind),
+    latenessByFault: grouped(lateness, ({ after = "nothing" }) => after),
+    latenessByMinute: byMinute(lateness, beganAt),
     memory: memoryOf(samples),
     samples: samples.length,
     faults: faults.counts,
@@ -235,8 +252,21 @@ function figuresOf(all: readonly Lateness[]): LatenessFigures {
   };
 }
 
-const byKind = (all: readonly Lateness[]): Readonly<Record<string, LatenessFigures>> =>
-  Object.fromEntries([...Map.groupBy(all, ({ kind }) => kind)].map(([kind, own]) => [kind, figuresOf(own)]));
+const grouped = (
+  all: readonly Lateness[],
+  groupOf: (one: Lateness) => string,
+): Readonly<Record<string, LatenessFigures>> =>
+  Object.fromEntries([...Map.groupBy(all, groupOf)].map(([group, own]) => [group, figuresOf(own)]));
+
+function byMinute(all: readonly Lateness[], beganAt: number): SoakReport["latenessByMinute"] {
+  const minutes = Map.groupBy(all, ({ dueAt }) => Math.floor((dueAt - beganAt) / 60_000));
+  return [...minutes]
+    .sort(([a], [b]) => a - b)
+    .map(([minute, own]) => {
+      const { count, afterFault, p99Ms, maxMs } = figuresOf(own);
+      return { minute, count, afterFault, p99Ms, maxMs };
+    });
+}
 
 const shown = (problems: readonly string[]): readonly string[] =>
   problems.length <= SHOWN ? problems : [...problems.slice(0, SHOWN), `and ${problems.length - SHOWN} more of these`];
