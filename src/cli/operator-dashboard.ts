@@ -3,6 +3,7 @@ import { messageOf, UsageError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { Redacted } from "../base/redacted.ts";
 import { ClusterGate } from "../dashboard/cluster-gate.ts";
+import { ClusterPulse } from "../dashboard/cluster-pulse.ts";
 import { type DashboardServer, startDashboardServer, type TlsPair } from "../dashboard/dashboard-server.ts";
 import { modelOnlookers } from "../dashboard/model-onlookers.ts";
 import { operatorViewOf } from "../dashboard/operator-view.ts";
@@ -72,6 +73,7 @@ export async function prepareOperatorDashboard(parts: OperatorDashboardParts): P
           logger,
           model,
           mayChange: call.mayChange,
+          pulse: new ClusterPulse({ kube: cluster.kube, clock }),
           audit: { paths: auditPaths, namespace },
           operator: () =>
             operatorViewOf(operator.look(), { version, clockSkewMs: skew.skewMs, comparedAt: comparedAt() }),

@@ -1,4 +1,5 @@
 import type { Logger } from "../base/logger.ts";
+import { ClusterPulse } from "../dashboard/cluster-pulse.ts";
 import { type DashboardServer, startDashboardServer } from "../dashboard/dashboard-server.ts";
 import { LinkGate } from "../dashboard/link-gate.ts";
 import { OwnGuest } from "../dashboard/own-guest.ts";
@@ -46,7 +47,7 @@ export async function serveByLink(options: ServeByLinkOptions): Promise<ServedBy
     packsStreams: false,
     gate,
     page,
-    source: { clock, logger, model, operator, mayChange, audit },
+    source: { clock, logger, model, operator, mayChange, audit, pulse: new ClusterPulse({ kube, clock }) },
   });
   linkTo.url = server.url;
   return { server, link: linkWith(gate.link) };

@@ -58,12 +58,13 @@ async function openSession({ gate, request, response }: ApiCall): Promise<Sessio
   return gate.exchange(typeof token === "string" ? token : "");
 }
 
-async function openLive({ gate, streams, request, response }: ApiCall): Promise<undefined> {
+async function openLive({ gate, source, streams, request, response }: ApiCall): Promise<undefined> {
   expect(request, response, "GET");
   request.resume();
   const token = bearerOf(request.headers);
-  const guest = await gate.admit(token);
-  streams.open({ guest, sight: await guest.sight() }, token, request, response);
+  const looker = await patiently(source, () => lookerOf(gate, token));
+  // Whoever has left while the cluster was asked has no stream that would ever close.
+  if (!response.destroyed) streams.open(looker, token, request, response);
   return undefined;
 }
 
@@ -71,9 +72,21 @@ async function answerRoute({ gate, answers, source, past, request, response, url
   const [method, answer] = answers.get(url.pathname) ?? [];
   if (method === undefined || answer === undefined) throw new BadQuestion(404, "there is nothing here by that name");
   expect(request, response, method);
-  const guest = await gate.admit(bearerOf(request.headers));
-  const body = method === "POST" ? await readBody(request) : undefined;
-  return answer({ source, past, looker: { guest, sight: await guest.sight() }, query: url.searchParams, body });
+  const token = bearerOf(request.headers);
+  return patiently(source, async () => {
+    const guest = await gate.admit(token);
+    const body = method === "POST" ? await readBody(request) : undefined;
+    return answer({ source, past, looker: { guest, sight: await guest.sight() }, query: url.searchParams, body });
+  });
+}
+
+/** Nobody waits for a cluster that has gone silent. */
+const patiently = <T>({ pulse }: ViewSource, work: () => Promise<T>): Promise<T> =>
+  pulse ? pulse.patiently(work) : work();
+
+async function lookerOf(gate: Gate, token: string): Promise<Looker> {
+  const guest = await gate.admit(token);
+  return { guest, sight: await guest.sight() };
 }
 
 function expect(request: IncomingMessage, response: ServerResponse, method: Method): void {

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { silentLogger } from "../base/logger.ts";
 import { ManualClock } from "../base/manual-clock.ts";
+import { Unreachable } from "../kube/errors.ts";
+import type { Kube } from "../kube/port.ts";
+import { ClusterPulse } from "./cluster-pulse.ts";
 import type { Entry } from "./entry.ts";
 import type { Guest } from "./gate.ts";
 import { type LiveSink, LiveStream } from "./live-stream.ts";
@@ -49,6 +52,7 @@ class NotingSink implements LiveSink {
 
 interface StreamWorldOptions {
   readonly gatherMs?: number;
+  readonly fetch?: Kube["fetch"];
 }
 
 /** A read model of these, and streams for whoever sees them. */
@@ -63,6 +67,7 @@ function streamWorld(entries: readonly Entry[], sight: Sight, options: StreamWor
     operator: () => ({ seenFrom: "command", version: "0", watches: [] }),
     mayChange: false,
     audit: { paths: [], namespace: "" },
+    ...(options.fetch && { pulse: new ClusterPulse({ kube: { fetch: options.fetch }, clock }) }),
   };
   const overviews = new SharedOverviews(source);
   const looker: Looker = { guest: { name: "ada" } as Guest, sight };
@@ -88,6 +93,31 @@ describe("a stream", () => {
     const entries = Array.from({ length: 600 }, (_, index) => entry("shop", `e${index}`));
     const { sink, stream } = await openedStream(entries, sightOf("shop"));
     assert.deepEqual(sink.taken(), ["hello", "overview", "rows 250", "rows 250", "rows 100 last"]);
+    stream.stop();
+  });
+
+  test("tells within a quarter of a minute that the cluster is silent, without a change, and that it answers again", async () => {
+    const cluster = { isSilent: false };
+    const fetch = async (): Promise<unknown> => {
+      if (cluster.isSilent) throw new Unreachable("no answer");
+      return {};
+    };
+    const { clock, create } = streamWorld([], sightOf("shop"), { fetch });
+    const { sink, stream } = create();
+    await stream.run();
+    const silentSince = (): number | undefined => {
+      const last = sink.messages.findLast((message) => message.type === "overview");
+      return last?.overview.operator.silentSince;
+    };
+    await clock.advance(10);
+    assert.equal(silentSince(), undefined);
+    const heardAt = clock.now() - 10;
+    cluster.isSilent = true;
+    await clock.advance(15_000);
+    assert.equal(silentSince(), heardAt);
+    cluster.isSilent = false;
+    await clock.advance(11_000);
+    assert.equal(silentSince(), undefined);
     stream.stop();
   });
 

@@ -1,5 +1,6 @@
 import { scheduler } from "node:timers/promises";
 import type { Timer } from "../base/clock.ts";
+import type { ClusterPulse } from "./cluster-pulse.ts";
 import { type Entry, rowOf } from "./entry.ts";
 import { type Sight, seesId } from "./sight.ts";
 import { type Looker, type SharedOverviews, type ViewSource, viewerOf } from "./view-source.ts";
@@ -29,6 +30,7 @@ const SETTLE_MS = 40;
 const OVERVIEW_MS = 250;
 const HEARTBEAT_MS = 10_000;
 const RIGHTS_MS = 30_000;
+const PULSE_MS = 10_000;
 
 /**
  * One page that is kept up to date: everything once, then what changes. What changes while the first rows are on their way is
@@ -45,6 +47,7 @@ export class LiveStream {
   #isStopped = false;
   #overviewTick = Number.NEGATIVE_INFINITY;
   #heardTick = Number.NEGATIVE_INFINITY;
+  #toldSilence: number | undefined;
   #unlisten: () => void = () => {};
 
   constructor(options: LiveStreamOptions) {
@@ -64,6 +67,18 @@ export class LiveStream {
       await this.#tellOverview();
     });
     this.#every("rights", RIGHTS_MS, () => this.#checkRights());
+    const { pulse } = source;
+    if (pulse) this.#once("pulse", 0, () => this.#feel(pulse));
+  }
+
+  /** That a cluster has gone silent, or answers again, is told at once: nothing else changes by it. */
+  async #feel(pulse: ClusterPulse): Promise<void> {
+    const before = this.#toldSilence;
+    await pulse.beat();
+    this.#once("pulse", PULSE_MS, () => this.#feel(pulse));
+    if (pulse.silentSince === before) return;
+    this.#toldSilence = pulse.silentSince;
+    await this.#tellOverview();
   }
 
   stop(): void {

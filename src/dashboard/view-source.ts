@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import type { ClusterPulse } from "./cluster-pulse.ts";
 import type { Guest } from "./gate.ts";
 import { overviewOf } from "./overview.ts";
 import type { ReadModel } from "./read-model.ts";
@@ -12,6 +13,8 @@ export interface ViewSource {
   readonly logger: Logger;
   readonly model: ReadModel;
   readonly operator: () => OperatorView;
+  /** Left out: nobody asks whether the cluster answers. */
+  readonly pulse?: ClusterPulse;
   /** False: whatever somebody's rights are, this server only shows. */
   readonly mayChange: boolean;
   /** The files of the audit log that this machine has, the oldest first; and where the operator keeps what is its own. */
@@ -44,13 +47,16 @@ export class SharedOverviews {
 
   /** With all that was heard of up to this tick. */
   of(sight: Sight, heardTick: number): Overview {
-    const { clock, model, operator } = this.#source;
+    const { clock, model, operator, pulse } = this.#source;
     const tick = clock.monotonic();
     for (const [key, made] of this.#made) if (tick - made.tick > SHARED_MS) this.#made.delete(key);
     const known = this.#made.get(sight.key);
-    if (known && known.tick >= heardTick) return known.overview;
+    const silentSince = pulse?.silentSince;
+    const isOfNow = known?.overview.operator.silentSince === silentSince;
+    if (known && isOfNow && known.tick >= heardTick) return known.overview;
     const seen = model.entries().filter((entry) => sight.sees(entry));
-    const overview = overviewOf(seen, operator(), clock.now());
+    const operatorView = { ...operator(), ...(silentSince !== undefined && { silentSince }) };
+    const overview = overviewOf(seen, operatorView, clock.now());
     this.#made.set(sight.key, { tick, overview });
     return overview;
   }

@@ -109,6 +109,8 @@ export interface OperatorView {
     readonly isStale?: true;
   };
   readonly watches: readonly { readonly kind: string; readonly isReady: boolean; readonly words: string }[];
+  /** When whoever serves last heard of the API server; left out while it answers. */
+  readonly silentSince?: number;
   /** Only the operator itself knows its queues. */
   readonly queues?: readonly { readonly controller: string; readonly waiting: number; readonly working: number }[];
   readonly lastDriftCheckAt?: number;
