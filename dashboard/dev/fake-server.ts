@@ -25,6 +25,8 @@ export interface FakeServer {
   readonly world: FakeWorld;
   /** What was asked for, in order: `POST /api/action`. */
   readonly asked: readonly string[];
+  /** How many streams are open. */
+  readonly open: number;
   /** Cuts every stream. */
   cut(): void;
   /** From now on every request is refused so; undefined: no more. */
@@ -182,6 +184,9 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     link: newLink(),
     world,
     asked,
+    get open() {
+      return streams.size;
+    },
     newLink,
     tell,
     cut: () => {

@@ -61,6 +61,7 @@ export function overviewOf(world: FakeWorld, now: number): Overview {
     ],
     operator: {
       seenFrom: "operator",
+      ...(world.silentSince !== undefined && { silentSince: world.silentSince }),
       version: "0.2.0",
       leader: { identity: "keyturn-7c9d5b8f6-x2x4q", renewedAt: now - 1300, isThis: true },
       watches: [...kinds.keys(), "Secret", "Deployment"].map((kind) => ({ kind, isReady: true, words: "up to date" })),

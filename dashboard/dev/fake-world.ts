@@ -70,6 +70,8 @@ const TROUBLES: readonly Omit<Trouble, "since">[] = [
 
 export class FakeWorld {
   readonly credentials = new Map<CredentialId, FakeCredential>();
+  /** When its cluster was last heard of, where it is silent. */
+  silentSince: number | undefined;
   readonly #changed = new Set<CredentialId>();
   #state: number;
 

@@ -4,6 +4,12 @@ import type { FakeServer } from "../../dashboard/dev/fake-server.ts";
 import { whyNoBrowser } from "./chromium.ts";
 import { assertSound, axeFindings, useStage } from "./stage.ts";
 
+/** Fails by the time-out of the test. */
+async function until(isSo: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 200 && !isSo(); turn++) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.ok(isSo());
+}
+
 describe("what the page shows", { skip: whyNoBrowser() ?? false }, () => {
   const stage = useStage();
 
@@ -80,6 +86,76 @@ describe("what the page shows", { skip: whyNoBrowser() ?? false }, () => {
     await page.getByText("Ready, frozen").waitFor();
     assert.equal(await page.getByText("What you see is as it was").count(), 0);
     assertSound(watched, server);
+  });
+
+  it("holds no stream while nobody looks, keeps what was there in sight, and is told anew at once", async () => {
+    const server = await stage.serve({ count: 30, lively: 0 });
+    const credential = quiet(server);
+    const watched = await stage.enter(server, "/credentials?q=quiet");
+    const { page } = watched;
+    await page.getByRole("link", { name: "quiet" }).waitFor();
+    const turn = (isHidden: boolean): Promise<void> =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, isHidden);
+    await turn(true);
+    await until(() => server.open === 0);
+    server.world.change(credential, { ...credential.row, isFrozen: true });
+    assert.ok(await page.getByRole("link", { name: "quiet" }).isVisible());
+    await turn(false);
+    await page.getByText("Ready, frozen").waitFor();
+    await page.locator(".connection", { hasText: "Live" }).waitFor();
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true })));
+    await until(() => server.open === 0);
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })));
+    await until(() => server.open === 1);
+    assertSound(watched, server);
+  });
+
+  it("leaves connections for everything else, however many pages of one browser are in sight", async () => {
+    const server = await stage.serve({ count: 30, lively: 0 });
+    const watched = await stage.enter(server, "/credentials");
+    const session = await watched.page.evaluate(() => ({ ...sessionStorage }));
+    await watched.context.addInitScript((entries) => {
+      for (const [name, value] of Object.entries(entries)) sessionStorage.setItem(name, value);
+    }, session);
+    const others = await Promise.all(Array.from({ length: 6 }, () => watched.context.newPage()));
+    for (const page of others) await page.goto(`${server.url}/evidence`);
+    for (const page of others) await page.locator(".report").first().waitFor();
+    const crowded = others.at(-1);
+    assert.ok(crowded);
+    await crowded.getByText("This browser keeps four pages of this dashboard up to date").waitFor();
+    assert.equal(server.open, 4);
+    for (const page of [watched.page, ...others.slice(0, 3)]) await page.close();
+    await crowded.locator(".connection", { hasText: "Live" }).waitFor({ timeout: 20_000 });
+  });
+
+  it("says that the cluster is silent, with what is live and what is old", async () => {
+    const server = await stage.serve({ count: 30, lively: 0 });
+    const watched = await stage.enter(server);
+    server.world.silentSince = Date.now() - 20_000;
+    server.world.change(quiet(server), { ...quiet(server).row, isFrozen: true });
+    server.tell();
+    await watched.page.locator(".connection", { hasText: "Page live, cluster not heard" }).waitFor();
+    await watched.page.getByText("The cluster does not answer. The cluster was heard last").waitFor();
+    await watched.page.getByText("nothing was heard of the cluster for").waitFor();
+    assert.deepEqual(await axeFindings(watched.page), []);
+    assertSound(watched, server);
+  });
+
+  it("has all of its places in sight on a telephone, and the current one on anything narrower", async () => {
+    const server = await stage.serve({ count: 5, lively: 0 });
+    for (const width of [375, 280]) {
+      const { page, context } = await stage.enter(server, "/evidence", { viewport: { width, height: 700 } });
+      const current = page.locator('nav a[aria-current="page"]');
+      await current.waitFor();
+      const [nav, last] = [await page.locator("nav").boundingBox(), await current.boundingBox()];
+      assert.ok(nav && last && last.x + last.width <= nav.x + nav.width + 0.5, `${width}: ${JSON.stringify(last)}`);
+      const isCut = await page.locator("nav").evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+      assert.ok(width < 375 || !isCut, "all of them");
+      await context.close();
+    }
   });
 
   it("is only text, whatever things are called, and whatever their dates", async () => {

@@ -51,6 +51,34 @@ describe("the way into the page", { skip: whyNoBrowser() ?? false }, () => {
     assertSound(watched, server);
   });
 
+  it("leads to the address that was wanted, whether the link is opened beside it or appended to it", async () => {
+    const server = await stage.serve({ count: 20 });
+    const { page, context } = await stage.open();
+    await page.goto(`${server.url}/credentials?sort=name`);
+    await page.getByText("The link then leads to the page that you wanted").waitFor();
+    const tab = await context.newPage();
+    await tab.goto(server.newLink());
+    await tab.locator(".connection", { hasText: "Live" }).waitFor();
+    assert.equal(tab.url(), `${server.url}/credentials?sort=name`);
+    await tab.getByRole("heading", { name: "Credentials" }).first().waitFor();
+    const [, hash = ""] = server.newLink().split("#");
+    await page.goto(`${server.url}/credentials?sort=name#${hash}`);
+    await page.locator(".connection", { hasText: "Live" }).waitFor();
+    assert.equal(page.url(), `${server.url}/credentials?sort=name`);
+  });
+
+  it("says nothing of a connection once the session is over", async () => {
+    const server = await stage.serve({ count: 20 });
+    const { page } = await stage.enter(server);
+    server.refuse(503);
+    server.cut();
+    await page.getByText("Connection lost").waitFor();
+    server.expire();
+    server.refuse(undefined);
+    await page.getByText("This session is over").waitFor();
+    assert.doesNotMatch((await page.locator("body").textContent()) ?? "", /connection is lost/i);
+  });
+
   it("is a token of the cluster, which may be wrong, and may expire", async () => {
     const server = await stage.serve({ count: 20, wayIn: "cluster-token" });
     const watched = await stage.open();

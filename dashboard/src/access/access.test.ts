@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { HandClock } from "../base/hand-clock.fixture.ts";
 import { Api, failureOf, isUnknownViewer, RequestFailed } from "./api.ts";
 import { accessAfterRefusal, findAccess, pastedToken, type TokenPlace, tabPlace, tokenOfHash } from "./session.ts";
+import { wantedIn } from "./wanted.ts";
 
 const memory = (first?: string): TokenPlace => {
   let token = first;
@@ -76,9 +78,77 @@ describe("the way in", () => {
   });
 });
 
+describe("the address that somebody wanted", () => {
+  const scene = () => {
+    const kept = new Map<string, string>();
+    const time = { now: 1000 };
+    const storage = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+      removeItem: (key: string) => void kept.delete(key),
+    };
+    return {
+      time,
+      wanted: wantedIn(
+        () => storage,
+        () => time.now,
+      ),
+    };
+  };
+
+  it("is there once for the link that is opened next, and not for one of later", () => {
+    const { time, wanted } = scene();
+    wanted.keep("/timeline?q=a b");
+    assert.equal(wanted.take(), "/timeline?q=a b");
+    assert.equal(wanted.take(), undefined);
+    wanted.keep("/evidence");
+    time.now += 600_001;
+    assert.equal(wanted.take(), undefined);
+  });
+
+  it("is a place of this page, and nothing where the browser keeps nothing", () => {
+    const { wanted } = scene();
+    for (const path of ["/", "//other.host/", "/\\other.host", "https://other.host"]) {
+      wanted.keep(path);
+      assert.equal(wanted.take(), undefined, path);
+    }
+    const denied = wantedIn(
+      () => {
+        throw new Error("denied");
+      },
+      () => 0,
+    );
+    denied.keep("/evidence");
+    assert.equal(denied.take(), undefined);
+  });
+});
+
 describe("a request", () => {
   const api = (answer: () => Promise<Response>, onUnknown = () => {}) =>
-    new Api({ fetch: answer as typeof fetch, token: () => "t", onUnknown });
+    new Api({ fetch: answer as typeof fetch, clock: new HandClock(), token: () => "t", onUnknown });
+
+  for (const [answer, what] of [
+    [() => new Promise<Response>(() => {}), "no answer"],
+    [async () => new Response(new ReadableStream()), "half of one"],
+  ] as const) {
+    it(`with ${what} in time ends, and names too many pages as a cause`, async () => {
+      const clock = new HandClock();
+      const ask = (_: unknown, init?: RequestInit): Promise<Response> =>
+        Promise.race([
+          answer().then((response) => {
+            init?.signal?.addEventListener("abort", () => response.body?.cancel().catch(() => {}));
+            return response;
+          }),
+          new Promise<never>((_resolve, reject) => {
+            init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+          }),
+        ]);
+      const slow = new Api({ fetch: ask as typeof fetch, clock, token: () => "t", onUnknown: () => {} });
+      const failing = assert.rejects(slow.consumers("a", "b"), { message: /too many pages/, code: "NoAnswer" });
+      await clock.move(31_000);
+      await failing;
+    });
+  }
 
   for (const [status, body, line, reason] of [
     [

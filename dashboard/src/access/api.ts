@@ -15,6 +15,7 @@ import type {
   WayIn,
   WorkloadsView,
 } from "../../../src/dashboard/wire.ts";
+import type { PageClock } from "../base/clock.ts";
 
 /** A request that was not answered as hoped: one line for people, and what kind of failure it was. */
 export class RequestFailed extends Error {
@@ -30,6 +31,11 @@ export class RequestFailed extends Error {
 }
 
 const NO_ANSWER = "NoAnswer";
+/** Longer than the server itself waits for a cluster that does not answer. The report is made of all there is. */
+const ANSWER_MS = 30_000;
+const REPORT_MS = 60_000;
+const LATE =
+  "There was no answer in time. The server may hang, or too many pages of this dashboard are open in this browser: close some.";
 
 const LINES: Readonly<Record<number, string>> = {
   400: "The server does not understand this request. Is the page as old as the server? Reload it.",
@@ -72,8 +78,10 @@ export class Api {
   readonly #fetch: typeof fetch;
   readonly #token: () => string | undefined;
   readonly #onUnknown: () => void;
+  readonly #clock: PageClock;
 
-  constructor(options: { fetch: typeof fetch; token: () => string | undefined; onUnknown: () => void }) {
+  constructor(options: ApiOptions) {
+    this.#clock = options.clock;
     this.#fetch = options.fetch;
     this.#token = options.token;
     this.#onUnknown = options.onUnknown;
@@ -95,7 +103,9 @@ export class Api {
   workloads = (namespace: string): Promise<WorkloadsView> =>
     this.#json("GET", `/api/workloads?${new URLSearchParams({ namespace })}`);
   evidence = (maxPeriod?: string): Promise<EvidenceView> =>
-    this.#json("GET", `/api/evidence${maxPeriod ? `?${new URLSearchParams({ maxPeriod })}` : ""}`);
+    this.#json("GET", `/api/evidence${maxPeriod ? `?${new URLSearchParams({ maxPeriod })}` : ""}`, {
+      withinMs: REPORT_MS,
+    });
 
   async live(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const answer = await this.#ask("GET", "/api/live", { signal });
@@ -104,11 +114,16 @@ export class Api {
   }
 
   async #json<T>(method: string, path: string, options: AskOptions = {}): Promise<T> {
-    const answer = await this.#ask(method, path, options);
+    const late = new AbortController();
+    const takeBack = this.#clock.after(options.withinMs ?? ANSWER_MS, () => late.abort());
+    const signals = options.signal ? [options.signal, late.signal] : [late.signal];
     try {
-      return (await answer.json()) as T;
-    } catch {
-      throw new RequestFailed("The connection was lost before the answer was whole.", NO_ANSWER);
+      const answer = await this.#ask(method, path, { ...options, signal: AbortSignal.any(signals) });
+      return (await answer.json().catch(brokenOff)) as T;
+    } catch (error) {
+      throw late.signal.aborted ? new RequestFailed(LATE, NO_ANSWER) : error;
+    } finally {
+      takeBack();
     }
   }
 
@@ -136,7 +151,19 @@ export class Api {
   }
 }
 
+function brokenOff(): never {
+  throw new RequestFailed("The connection was lost before the answer was whole.", NO_ANSWER);
+}
+
+interface ApiOptions {
+  readonly fetch: typeof fetch;
+  readonly clock: PageClock;
+  token(): string | undefined;
+  onUnknown(): void;
+}
+
 interface AskOptions {
+  readonly withinMs?: number;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
 }

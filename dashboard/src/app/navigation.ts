@@ -29,6 +29,12 @@ export function go(path: string): void {
   scrollTo(0, 0);
 }
 
+/** To another address, as if this one had been it. */
+export function replace(path: string): void {
+  history.replaceState(history.state, "", path);
+  route.value = here();
+}
+
 let takeBack: (() => void) | undefined;
 
 /**

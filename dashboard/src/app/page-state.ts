@@ -2,15 +2,19 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from "@prea
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { CredentialId, Overview, Row, Viewer } from "../../../src/dashboard/wire.ts";
-import { Api, isUnknownViewer, streamWordsOf } from "../access/api.ts";
+import { Api, isUnknownViewer, RequestFailed, streamWordsOf } from "../access/api.ts";
 import { type Access, accessAfterRefusal, findAccess, tabPlace, tokenOfHash } from "../access/session.ts";
+import { wantedIn } from "../access/wanted.ts";
 import { browserClock, chance, elapsed } from "../base/clock.ts";
 import type { ListQuery } from "../list/list-query.ts";
 import { RowIndex } from "../list/row-index.ts";
-import { type ConnectionState, LiveConnection } from "../live/live-connection.ts";
+import { Attendance } from "../live/attendance.ts";
+import { type ConnectionState, LiveConnection, ServerSilent } from "../live/live-connection.ts";
+import { takeSlot } from "../live/live-slots.ts";
 import { RowStore } from "../live/row-store.ts";
 import { unreadWords } from "../parts/words.ts";
 import { FuturesCache } from "../timeline/futures-cache.ts";
+import { replace } from "./navigation.ts";
 
 /**
  * What the page knows, and what draws it anew: the stream's messages go into the store as they come, and at most once a
@@ -34,12 +38,19 @@ export class PageState {
   readonly store = new RowStore();
   readonly #indexes = new Set<LiveIndex>();
   readonly #place = tabPlace(() => sessionStorage);
+  readonly #wanted = wantedIn(() => localStorage, browserClock.now);
   #connection: LiveConnection | undefined;
+  readonly #attendance = new Attendance({
+    clock: browserClock,
+    onAway: () => this.#connection?.rest(),
+    onBack: () => this.#connection?.resume(),
+  });
   #isFramePlanned = false;
   #drawnAt = 0;
 
   readonly api = new Api({
     fetch: (input, init) => fetch(input, init),
+    clock: browserClock,
     token: () => this.#place.get(),
     onUnknown: () => void this.#loseAccess(),
   });
@@ -55,9 +66,7 @@ export class PageState {
   async start(): Promise<void> {
     this.#tick();
     addEventListener("online", () => this.#connection?.retryNow());
-    document.addEventListener("visibilitychange", () => {
-      if (!document.hidden) this.#connection?.retryNow();
-    });
+    this.#attend();
     // A fresh link in the address bar of a page that is open changes only this: nothing is loaded anew.
     addEventListener("hashchange", () => {
       if (tokenOfHash(location.hash) === undefined) return;
@@ -71,7 +80,27 @@ export class PageState {
     const linkToken = tokenOfHash(location.hash);
     if (location.hash !== "") history.replaceState(history.state, "", location.pathname + location.search);
     const { wayIn, session } = this.api;
-    await this.#enter(await findAccess({ place: this.#place, linkToken, wayIn, exchange: session }));
+    const access = await findAccess({ place: this.#place, linkToken, wayIn, exchange: session });
+    if (access.kind === "in" && linkToken !== undefined) {
+      const wanted = this.#wanted.take();
+      if (wanted !== undefined && location.pathname + location.search === "/") replace(wanted);
+    }
+    await this.#enter(access);
+  }
+
+  /** A page that nobody sees holds no stream: neither a hidden one, nor one that the browser keeps for a way back. */
+  #attend(): void {
+    const look = (): void => {
+      if (document.hidden) this.#attendance.hidden();
+      else {
+        this.#attendance.seen();
+        this.#connection?.retryNow();
+      }
+    };
+    document.addEventListener("visibilitychange", look);
+    addEventListener("pagehide", () => this.#attendance.gone());
+    addEventListener("pageshow", look);
+    if (document.hidden) this.#attendance.gone();
   }
 
   /** With a token that somebody has pasted. */
@@ -113,14 +142,18 @@ export class PageState {
 
   async #enter(access: Access): Promise<void> {
     this.access.value = access;
+    if (access.kind === "needs-link") this.#wanted.keep(location.pathname + location.search);
     if (access.kind !== "in") return;
     this.#connection?.close();
     const connection = new LiveConnection({
       clock: browserClock,
       chance,
-      open: (signal) => this.api.live(signal),
+      open: async (signal) => {
+        if (await takeSlot(navigator.locks, signal)) return this.api.live(signal);
+        throw new RequestFailed(CROWDED, "Crowded");
+      },
       isFinal: isUnknownViewer,
-      wordsOf: streamWordsOf,
+      wordsOf: (error) => (error instanceof ServerSilent ? error.message : streamWordsOf(error)),
       onMessages: (messages) => {
         for (const message of messages) {
           this.store.apply(message, browserClock.now());
@@ -133,23 +166,29 @@ export class PageState {
         if (state.kind === "live" && before.kind === "live") return;
         this.connection.value = state;
         if (state.kind === "lost" && before.kind === "live") this.say("The connection is lost.");
-        if (state.kind === "live" && before.kind === "lost") this.say("The connection is back.");
+        if (state.kind === "quiet") this.say("Nothing comes from the server.");
+        if (state.kind === "live" && (before.kind === "lost" || before.kind === "quiet"))
+          this.say("The connection is back.");
       },
       breathe,
     });
     this.#connection = connection;
+    if (this.#attendance.isAway) connection.rest();
     await connection.run();
   }
 
   async #loseAccess(): Promise<void> {
     this.#forget();
     this.access.value = await accessAfterRefusal(this.api.wayIn);
+    if (this.access.value.kind === "needs-link") this.#wanted.keep(location.pathname + location.search);
   }
 
   #forget(): void {
     this.#connection?.close();
     this.#connection = undefined;
     this.#place.set(undefined);
+    // What was said of a connection is not true of none.
+    this.said.value = "";
     this.store.forget();
     this.futures.clear();
     this.#draw();
@@ -195,6 +234,8 @@ export class PageState {
   }
 }
 
+const CROWDED =
+  "This browser keeps four pages of this dashboard up to date at a time, and four others are in sight: close or cover one of them.";
 const TELLING_PAUSE_MS = 150;
 const HIDDEN_PAUSE_MS = 250;
 

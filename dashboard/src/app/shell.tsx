@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { relative } from "../../../src/insight/words/when.ts";
 import { EMPTY_QUERY } from "../list/list-query.ts";
+import type { ConnectionState } from "../live/live-connection.ts";
 import { ConsumersPage } from "../pages/consumers-page.tsx";
 import { CredentialPage } from "../pages/credential-page.tsx";
 import { CredentialsPage } from "../pages/credentials-page.tsx";
@@ -128,6 +129,10 @@ function useArrival(here: Route, access: string): void {
     document.title = access === "in" ? `${nameOf(here)} · Keyturn` : "Keyturn";
   }, [here, access]);
   useEffect(() => {
+    // Where not all places have room.
+    document.querySelector('nav [aria-current="page"]')?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [place, access]);
+  useEffect(() => {
     if (access === "looking") return;
     const isFirst = before.current === undefined;
     before.current = `${access} ${place}`;
@@ -138,8 +143,7 @@ function useArrival(here: Route, access: string): void {
 function ConnectionMark(): JSX.Element {
   const page = usePage();
   const { kind } = page.connection.value;
-  const isReading = kind === "live" && !page.isComplete.value;
-  const word = kind === "live" ? (isReading ? "Reading" : "Live") : kind === "lost" ? "Connection lost" : "Connecting";
+  const { tone, shape, word } = connectionLook(kind, page.isComplete.value, page.unread.value !== "");
   const viewer = page.viewer.value;
   return (
     <div class="who">
@@ -148,8 +152,8 @@ function ConnectionMark(): JSX.Element {
           {viewer.name}
         </bdi>
       ) : null}
-      <span class={`connection ${kind}`} title={word}>
-        <Icon shape={kind === "live" ? (isReading ? "turning" : "ok") : kind === "lost" ? "trouble" : "turning"} />
+      <span class={`connection ${tone}`} title={word}>
+        <Icon shape={shape} />
         <span>{word}</span>
       </span>
     </div>
@@ -158,11 +162,35 @@ function ConnectionMark(): JSX.Element {
 
 const agoWords = (at: number, now: number): string => (now - at < 1000 ? "a moment ago" : relative(at, now));
 
+/** Nothing is called live that is not heard of now, from the cluster to the page. */
+function connectionLook(kind: ConnectionState["kind"], isComplete: boolean, isUnread: boolean): ConnectionLook {
+  if (kind === "lost") return { tone: "lost", shape: "trouble", word: "Connection lost" };
+  if (kind === "quiet") return { tone: "lost", shape: "trouble", word: "Nothing heard" };
+  if (kind !== "live") return { tone: "connecting", shape: "turning", word: "Connecting" };
+  if (isUnread) return { tone: "lost", shape: "trouble", word: "Page live, cluster not heard" };
+  return isComplete ? { tone: "live", shape: "ok", word: "Live" } : { tone: "live", shape: "turning", word: "Reading" };
+}
+
+interface ConnectionLook {
+  readonly tone: "live" | "lost" | "connecting";
+  readonly shape: "ok" | "trouble" | "turning";
+  readonly word: string;
+}
+
 function ConnectionBanner(): JSX.Element | null {
   const page = usePage();
   const state = page.connection.value;
-  if (state.kind !== "lost") return null;
   const local = page.now.value - page.store.aheadMs;
+  if (state.kind === "quiet") {
+    return (
+      <section class="banner" aria-label="Connection">
+        <Notice tone="trouble" isSilent>
+          <span>The server was heard last {agoWords(state.since, local)}. What you see may be older than now.</span>
+        </Notice>
+      </section>
+    );
+  }
+  if (state.kind !== "lost") return null;
   return (
     <section class="banner" aria-label="Connection">
       <Notice tone="trouble" isSilent>
@@ -182,11 +210,15 @@ function ConnectionBanner(): JSX.Element | null {
 function UnreadBanner(): JSX.Element | null {
   const page = usePage();
   const { value } = page.unread;
+  const silentSince = page.overview.value?.operator.silentSince;
   if (value === "" || page.connection.value.kind !== "live") return null;
   return (
     <section class="banner" aria-label="Cluster">
       <Notice tone="trouble" isSilent>
-        <span>What you see may be out of date, or not all there is. {value}</span>
+        <span>
+          What you see may be out of date, or not all there is. {value}
+          {silentSince === undefined ? "" : `. The cluster was heard last ${agoWords(silentSince, page.now.value)}.`}
+        </span>
       </Notice>
     </section>
   );

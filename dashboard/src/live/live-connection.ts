@@ -4,11 +4,14 @@ import { SseParser } from "./sse-parser.ts";
 
 /**
  * The stream of `/api/live`, held open: where it breaks, or is silent for too long, it is opened again, after pauses that
- * grow. A refusal that a new attempt cannot mend ends it. Must not: know what the messages mean.
+ * grow. A refusal that a new attempt cannot mend ends it. While nobody looks it rests, since browsers have few connections
+ * for all pages of one server. Must not: know what the messages mean.
  */
 export type ConnectionState =
   | { readonly kind: "connecting" }
   | { readonly kind: "live" }
+  /** It holds, as far as anybody knows, and nothing came for longer than the server is ever silent. */
+  | { readonly kind: "quiet"; readonly since: number }
   /** Lost; the next attempt comes by itself. */
   | { readonly kind: "lost"; readonly since: number; readonly retryAt: number; readonly why: string }
   | { readonly kind: "ended" };
@@ -28,7 +31,12 @@ export interface LiveConnectionOptions {
   breathe(): Promise<void>;
 }
 
-/** The server says something every ten seconds. */
+/** Nothing came for too long, or never anything. */
+export class ServerSilent extends Error {}
+
+const SILENT = "The server does not answer. It may hang, or too many pages of this dashboard are open in this browser.";
+/** The server says something every ten seconds: from here on that is told, and then given up. */
+const QUIET_MS = 13_000;
 const SILENCE_MS = 25_000;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 15_000;
@@ -46,6 +54,7 @@ export class LiveConnection {
   #abort: AbortController | undefined;
   #wake: (() => void) | undefined;
   #isClosed = false;
+  #isResting = false;
 
   constructor(options: LiveConnectionOptions) {
     this.#options = options;
@@ -56,31 +65,44 @@ export class LiveConnection {
     const { clock, chance, isFinal, onState, wordsOf } = this.#options;
     onState({ kind: "connecting" });
     while (!this.#isClosed) {
+      if (this.#isResting) {
+        onState({ kind: "connecting" });
+        await this.#pause();
+        continue;
+      }
       let why = "The server has ended the connection.";
       try {
         await this.#attend();
       } catch (error) {
-        if (this.#isClosed || isFinal(error)) break;
+        if (this.#isClosed || (isFinal(error) && !this.#isResting)) break;
         why = wordsOf(error);
       }
-      if (this.#isClosed) break;
-      const pauseMs = pauseBefore(this.#attempt++, chance());
       this.#lostSince ??= clock.now();
+      if (this.#isClosed || this.#isResting) continue;
+      const pauseMs = pauseBefore(this.#attempt++, chance());
       onState({ kind: "lost", since: this.#lostSince, retryAt: clock.now() + pauseMs, why });
-      await new Promise<void>((resolve) => {
-        const takeBack = clock.after(pauseMs, resolve);
-        this.#wake = () => {
-          takeBack();
-          resolve();
-        };
-      });
-      this.#wake = undefined;
+      await this.#pause(pauseMs);
     }
     onState({ kind: "ended" });
   }
 
   /** Whoever has reason to believe that it works again need not wait. */
   retryNow(): void {
+    if (!this.#isResting) this.#wake?.();
+  }
+
+  /** Lets go of the stream until `resume`: everything is told anew then, and what was told stays. */
+  rest(): void {
+    this.#isResting = true;
+    this.#lostSince ??= this.#options.clock.now();
+    this.#abort?.abort();
+    this.#wake?.();
+  }
+
+  resume(): void {
+    if (!this.#isResting) return;
+    this.#isResting = false;
+    this.#attempt = 0;
     this.#wake?.();
   }
 
@@ -90,25 +112,63 @@ export class LiveConnection {
     this.#wake?.();
   }
 
-  async #attend(): Promise<void> {
-    const { clock, open, onMessages, onState, breathe } = this.#options;
-    const abort = new AbortController();
-    this.#abort = abort;
+  /** Until somebody wakes it; with a length, that long at most. */
+  #pause(pauseMs?: number): Promise<void> {
+    return new Promise((resolve) => {
+      const takeBack = pauseMs === undefined ? () => {} : this.#options.clock.after(pauseMs, () => this.#wake?.());
+      this.#wake = () => {
+        takeBack();
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+
+  /** Ends the stream where nothing comes of it for too long. */
+  #listen(abort: AbortController): { heard(): void; stop(): void } {
+    const { clock, onState } = this.#options;
     let heardAt = clock.now();
-    let stopWatching = (): void => {};
+    let [isHeard, isQuiet] = [false, false];
+    let takeBack = (): void => {};
     const watch = (): void => {
-      const leftMs = heardAt + SILENCE_MS - clock.now();
-      if (leftMs <= 0) abort.abort(new Error("The server has been silent for too long."));
-      else stopWatching = clock.after(leftMs, watch);
+      const silentMs = clock.now() - heardAt;
+      if (silentMs >= SILENCE_MS) {
+        abort.abort(new ServerSilent(SILENT));
+        return;
+      }
+      if (isHeard && !isQuiet && silentMs >= QUIET_MS) {
+        isQuiet = true;
+        onState({ kind: "quiet", since: heardAt });
+      }
+      takeBack = clock.after((silentMs >= QUIET_MS ? SILENCE_MS : QUIET_MS) - silentMs, watch);
     };
     watch();
+    return {
+      heard: () => {
+        heardAt = clock.now();
+        isHeard = true;
+        if (!isQuiet) return;
+        isQuiet = false;
+        takeBack();
+        onState({ kind: "live" });
+        watch();
+      },
+      stop: () => takeBack(),
+    };
+  }
+
+  async #attend(): Promise<void> {
+    const { open, onMessages, onState, breathe } = this.#options;
+    const abort = new AbortController();
+    this.#abort = abort;
+    const ear = this.#listen(abort);
     try {
       const stream = await open(abort.signal);
       let gathered: LiveMessage[] = [];
       const parser = new SseParser((data) => gathered.push(JSON.parse(data) as LiveMessage));
       const decoder = new TextDecoder();
       for await (const chunk of chunksOf(stream, abort.signal)) {
-        heardAt = clock.now();
+        ear.heard();
         for (let from = 0; from < chunk.length; from += PART_BYTES) {
           parser.feed(decoder.decode(chunk.subarray(from, from + PART_BYTES), { stream: true }));
           if (gathered.length === 0) continue;
@@ -121,7 +181,7 @@ export class LiveConnection {
         }
       }
     } finally {
-      stopWatching();
+      ear.stop();
       abort.abort();
     }
   }

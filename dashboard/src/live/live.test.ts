@@ -115,11 +115,13 @@ function scene() {
   const states: ConnectionState[] = [];
   const heard: string[] = [];
   const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
+  const signals: AbortSignal[] = [];
   let refusal: Error | undefined;
   const connection = new LiveConnection({
     clock,
     chance: () => 0.5,
-    open: async () => {
+    open: async (signal) => {
+      signals.push(signal);
       if (refusal) throw refusal;
       return new ReadableStream({ start: (controller) => void streams.push(controller) });
     },
@@ -131,7 +133,7 @@ function scene() {
   });
   const say = (message: LiveMessage): void =>
     streams.at(-1)?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(message)}\n\n`));
-  return { clock, states, heard, streams, connection, say, refuse: (error?: Error) => (refusal = error) };
+  return { clock, states, heard, streams, signals, connection, say, refuse: (error?: Error) => (refusal = error) };
 }
 
 describe("the connection", () => {
@@ -161,16 +163,65 @@ describe("the connection", () => {
     assert.equal(states.at(-1)?.kind, "ended");
   });
 
-  it("is lost when the server is silent for too long", async () => {
-    const { clock, states, connection, say } = scene();
+  it("says so when the server is silent, is live again by a comment alone, and lost when nothing comes at all", async () => {
+    const { clock, states, streams, connection, say } = scene();
     const ended = connection.run();
     await clock.move(0);
     say(hello);
-    await clock.move(24_000);
+    await clock.move(0);
+    await clock.move(12_000);
     assert.equal(states.at(-1)?.kind, "live");
     await clock.move(2000);
-    await clock.move(25_000);
+    assert.deepEqual(states.at(-1), { kind: "quiet", since: 0 });
+    streams.at(-1)?.enqueue(new TextEncoder().encode(":\n\n"));
+    await clock.move(0);
+    assert.equal(states.at(-1)?.kind, "live");
+    await clock.move(14_000);
+    assert.deepEqual(states.at(-1), { kind: "quiet", since: 14_000 });
+    await clock.move(12_000);
     assert.equal(states.at(-1)?.kind, "lost");
+    connection.close();
+    await ended;
+  });
+
+  it("rests while nobody looks, without a stream, and says since when what is shown is old if it does not come back", async () => {
+    const { clock, states, streams, heard, connection, say, refuse, signals } = scene();
+    const ended = connection.run();
+    await clock.move(0);
+    say(hello);
+    await clock.move(1000);
+    connection.rest();
+    await clock.move(60_000);
+    connection.retryNow();
+    await clock.move(60_000);
+    assert.deepEqual([streams.length, signals.at(-1)?.aborted, states.at(-1)?.kind], [1, true, "connecting"]);
+    connection.resume();
+    await clock.move(0);
+    say(hello);
+    await clock.move(0);
+    assert.deepEqual([states.at(-1)?.kind, heard], ["live", ["hello", "hello"]]);
+    const restedAt = clock.now();
+    connection.rest();
+    await clock.move(5000);
+    refuse(new Error("no route"));
+    connection.resume();
+    await clock.move(0);
+    const lost = states.at(-1);
+    assert.ok(lost?.kind === "lost" && lost.since === restedAt && lost.why === "no route");
+    connection.close();
+    await ended;
+    assert.equal(states.at(-1)?.kind, "ended");
+  });
+
+  it("that was opened by a page which nobody looks at waits for them", async () => {
+    const { clock, streams, connection } = scene();
+    connection.rest();
+    const ended = connection.run();
+    await clock.move(60_000);
+    assert.equal(streams.length, 0);
+    connection.resume();
+    await clock.move(0);
+    assert.equal(streams.length, 1);
     connection.close();
     await ended;
   });

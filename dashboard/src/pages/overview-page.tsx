@@ -245,7 +245,7 @@ const KNOWN_TO_MS = 2000;
 function OperatorState({ operator }: { operator: OperatorView }): JSX.Element {
   const page = usePage();
   const late = operator.watches.filter(({ isReady }) => !isReady);
-  const { leader, queues, clockSkewMs } = operator;
+  const { leader, queues, clockSkewMs, silentSince } = operator;
   return (
     <section aria-labelledby="operator">
       <h2 id="operator">Operator</h2>
@@ -256,11 +256,13 @@ function OperatorState({ operator }: { operator: OperatorView }): JSX.Element {
           {leader?.isStale ? ": it has stopped renewing. Is the operator running?" : ""}
         </dd>
         <dt>Watches</dt>
-        <dd class={late.length > 0 ? "tone-trouble" : undefined}>
+        <dd class={late.length > 0 || silentSince !== undefined ? "tone-trouble" : undefined}>
           {operator.watches.length === 0
             ? "none"
             : late.length === 0
-              ? `all ${operator.watches.length} are up to date`
+              ? silentSince === undefined
+                ? `all ${operator.watches.length} are up to date`
+                : `nothing was heard of the cluster for ${shortLength(page.now.value - silentSince)}`
               : late.map(({ kind, words }) => `${kind}: ${words}`).join("; ")}
         </dd>
         <dt>Queue</dt>

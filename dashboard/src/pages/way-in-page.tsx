@@ -17,6 +17,10 @@ export function WayInPage({ access }: { access: Access }): JSX.Element {
           <h1 tabIndex={-1}>Open the link</h1>
           <p>{access.line}</p>
           <pre>keyturn dashboard</pre>
+          <p class="faint">
+            The link then leads to the page that you wanted. In another browser, append its #token=… to the address that
+            you were given.
+          </p>
         </div>
       );
     case "unreachable":

@@ -126,6 +126,8 @@ describe("words of the page", () => {
       unreadWords({ operator: { seenFrom: "command", version: "1", watches } });
     assert.equal(unreadWords(undefined), "");
     assert.equal(unread(watch("A", true)), "");
+    const silent = { seenFrom: "command", version: "1", watches: [watch("A", true)], silentSince: 5 } as const;
+    assert.equal(unreadWords({ operator: silent }), "The cluster does not answer");
     assert.equal(unread(watch("A", true), watch("B", false)), "B: no answer");
     assert.equal(unread(watch("A", false), watch("B", false), watch("C", false)), "A: no answer (and 2 more kinds)");
     assert.equal(noneWords(""), "There are no credentials yet.");

@@ -172,10 +172,10 @@ export function factGroups(
     .sort((a, b) => Number(b.about === "Problem") - Number(a.about === "Problem"));
 }
 
-/** Kinds that were not read, or not lately; empty where all were. */
+/** Kinds that were not read, or not lately, or that the cluster itself is silent; empty where all is as it should be. */
 export function unreadWords(overview: Pick<Overview, "operator"> | undefined): string {
   const [first, ...others] = (overview?.operator.watches ?? []).filter(({ isReady }) => !isReady);
-  if (!first) return "";
+  if (!first) return overview?.operator.silentSince === undefined ? "" : "The cluster does not answer";
   return `${first.kind}: ${first.words}${others.length === 0 ? "" : ` (and ${counted(others.length, "more kind")})`}`;
 }
 
