@@ -56,7 +56,7 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
   const consumerProblems = deletedKeyProblems(resource, users);
   const formerNames = new Map(past.deleted.flatMap(({ id, name }) => (id === name ? [] : [[id, name] as const])));
   const facts = explain(resource, { now, lastFailure: undefined, children, consumerProblems, formerNames });
-  const bars = keyBars(report).slice(0, MAX_KEYS);
+  const bars = keyBars(report, now).slice(0, MAX_KEYS);
   const hidden = entry.retired + (entry.hasActive ? 1 : 0) + (entry.hasPending ? 1 : 0) - bars.length;
   const keys = [...bars, ...past.deleted].slice(0, MAX_KEYS);
   const refusal = refusalFor(source.mayChange, isAllowed);

@@ -61,13 +61,13 @@ export function entryOf(kind: ManagedKind, object: KubeObject, now: number): Ent
     warnings: report.warnings,
   };
   if (seed !== undefined) return { ...facts, seed, isWhole: true };
-  return { ...facts, seed: JSON.stringify(rowOfReport(facts, report)), isWhole: false };
+  return { ...facts, seed: JSON.stringify(rowOfReport(facts, report, now)), isWhole: false };
 }
 
 /** The line of a list, as of now. */
 export function rowOf(entry: Entry, now: number): Row {
   const row = entry.isWhole
-    ? rowOfReport(entry, reportOf(resourceOfSeed(entry.kind, entry.seed), now))
+    ? rowOfReport(entry, reportOf(resourceOfSeed(entry.kind, entry.seed), now), now)
     : (JSON.parse(entry.seed) as Row);
   const troubles = troublesAt(entry.troubles, now);
   return { ...row, ...(troubles.length > 0 && { troubles }) };
@@ -75,12 +75,12 @@ export function rowOf(entry: Entry, now: number): Row {
 
 type Facts = Omit<Entry, "seed" | "isWhole">;
 
-function rowOfReport(facts: Facts, report: StatusReport): Row {
+function rowOfReport(facts: Facts, report: StatusReport, now: number): Row {
   const { resource, rotationAt, secret } = report;
   const { name } = resource.object.metadata;
   const parent = parentOf(resource);
   const policy = resource.spec instanceof SpecProblem ? undefined : resource.spec.policy;
-  const bars = keyBars(report);
+  const bars = keyBars(report, now);
   const isShort = bars.length <= MAX_ROW_KEYS;
   const hidden = facts.retired - report.retired.length + (isShort ? 0 : bars.length - MAX_ROW_KEYS);
   return {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
+import { entryOf, rowOf } from "./entry.ts";
 import { futureOf } from "./future.ts";
 import { bindingKind, madeUpBinding } from "./made-up-objects.fixture.ts";
 import { previewOf } from "./preview.ts";
@@ -44,6 +45,15 @@ test("what rotates too fast to be drawn is drawn up to where it ends, and that i
   const { keys, until = 0 } = futureOf(binding({ frequency: "1m", ttl: "2m" }), { now, until: now + 300 * DAY_MS });
   assert.ok(keys.length <= 400);
   assert.ok(until > now && until < now + DAY_MS);
+});
+
+test("what is overdue says since when it is, and is drawn until now", () => {
+  const late = made + 15 * DAY_MS;
+  const resource = binding({ frequency: "12d", ttl: "14d" });
+  const [, active] = futureOf(resource, { now: late, until: late + DAY_MS }).keys;
+  assert.deepEqual([active?.state, active?.dueAt, active?.replacedAt], ["active", made + 12 * DAY_MS, late]);
+  const row = rowOf(entryOf(bindingKind, resource.object, made), late);
+  assert.deepEqual([row.rotationAt, row.keys[0]?.dueAt], [made + 12 * DAY_MS, made + 12 * DAY_MS]);
 });
 
 test("a preview is what the engine makes of the annotation, in words that say what becomes of the old key", () => {

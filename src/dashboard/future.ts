@@ -27,7 +27,7 @@ export function futureOf(resource: ManagedResource, span: FutureSpan): Future {
   const { spec, state } = resource;
   const now = span.now;
   const until = Math.min(span.until, MAX_INSTANT);
-  const bars = new Bars(keyBars(reportOf(resource, now)));
+  const bars = new Bars(keyBars(reportOf(resource, now), now));
   if (spec instanceof SpecProblem || state.isDeleting) return { keys: bars.told(), windows: [] };
   const cutAt = play(bars, resource, spec, { now, until });
   const windows = windowsBetween(spec.windows, now, until);

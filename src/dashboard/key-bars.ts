@@ -11,8 +11,11 @@ import type { KeyBar, KeyMark } from "./wire.ts";
 /** What a rotation takes; one that begins later than this after it could have is late. */
 const GRACE_MS = 120_000;
 
-/** The keys of a resource as bars, the newest first: the one to come, the active one, then those that go. */
-export function keyBars(report: StatusReport): readonly KeyBar[] {
+/**
+ * The keys of a resource as bars, the newest first: the one to come, the active one, then those that go. What is
+ * overdue is there until now at least, and says since when it is.
+ */
+export function keyBars(report: StatusReport, now: number): readonly KeyBar[] {
   const { resource, active, pending, retired, rotationAt } = report;
   const marks = marksOf(resource);
   const mark = (id: string): Pick<KeyBar, "mark"> => {
@@ -32,12 +35,13 @@ export function keyBars(report: StatusReport): readonly KeyBar[] {
       name,
       state: "active",
       createdAt,
-      ...(Number.isFinite(rotationAt) && { replacedAt: rotationAt }),
+      ...(Number.isFinite(rotationAt) && { replacedAt: Math.max(rotationAt, now) }),
+      ...(rotationAt < now && { dueAt: rotationAt }),
       ...mark(id),
     });
   }
   const gone = retired.toSorted((a, b) => retiredAt(b) - retiredAt(a));
-  return [...bars, ...gone.map((key) => ({ ...retiredBar(key), ...mark(key.id) }))];
+  return [...bars, ...gone.map((key) => ({ ...retiredBar(key, now), ...mark(key.id) }))];
 }
 
 /**
@@ -56,13 +60,17 @@ export function formerBars({ active, pending, retired, history }: State): readon
 
 const retiredAt = ({ replacedAt, retiredAt: at }: RetiredReport): number => replacedAt ?? at;
 
-const retiredBar = ({ id, name, createdAt, replacedAt, goesAt, heldFor }: RetiredReport): KeyBar => ({
+const retiredBar = (
+  { id, name, createdAt, replacedAt, goesAt, heldFor }: RetiredReport,
+  now: number,
+): KeyBar => ({
   id,
   name,
   state: "retired",
   createdAt,
   ...(replacedAt !== undefined && { replacedAt }),
-  ...(Number.isFinite(goesAt) && { deletedAt: goesAt }),
+  ...(Number.isFinite(goesAt) && { deletedAt: Math.max(goesAt, now) }),
+  ...(goesAt < now && { dueAt: goesAt }),
   ...(heldFor !== undefined && { heldFor }),
 });
 

@@ -29,6 +29,8 @@ export interface KeyBar {
   readonly replacedAt?: number;
   /** When it was, or will be, gone. Left out of one that is: nobody has written down when. */
   readonly deletedAt?: number;
+  /** When it should have been replaced, or, retired, deleted, where that is over and it was not. */
+  readonly dueAt?: number;
   /** For whom it is kept past its time. */
   readonly heldFor?: string;
   /** How it came to be: forced, late, compromised, … with a word for people. A rotation by schedule has none. */

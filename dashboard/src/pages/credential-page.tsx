@@ -10,7 +10,7 @@ import { Empty, Notice } from "../parts/notice.tsx";
 import { Sentence } from "../parts/sentence.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { When } from "../parts/when.tsx";
-import { ACTION_WORDS } from "../parts/words.ts";
+import { ACTION_WORDS, OVERDUE_MS } from "../parts/words.ts";
 import { fittingRange, type TimeRange } from "../time/time-range.ts";
 import { ActionDialog } from "./action-dialog.tsx";
 import { Details } from "./credential-details.tsx";
@@ -102,6 +102,7 @@ const isMeant = ({ action }: ActionOffer, { isFrozen }: Row): boolean =>
   action === "freeze" ? !isFrozen : action === "unfreeze" ? isFrozen === true : true;
 
 function Summary({ row }: { row: Row }): JSX.Element {
+  const isOverdue = row.rotationAt !== undefined && row.rotationAt < usePage().now.value - OVERDUE_MS;
   return (
     <p class="summary">
       <StateMark row={row} />
@@ -112,7 +113,7 @@ function Summary({ row }: { row: Row }): JSX.Element {
       </span>
       {row.rotationAt === undefined ? null : (
         <span>
-          next rotation <When at={row.rotationAt} />
+          {isOverdue ? "rotation due" : "next rotation"} <When at={row.rotationAt} />
         </span>
       )}
       {row.secret === undefined ? null : (

@@ -4,7 +4,7 @@ import type { KeyBar } from "../../../src/dashboard/wire.ts";
 import { LOOK_WORDS, lookOf } from "./key-looks.ts";
 import { TableScroll } from "./table-scroll.tsx";
 import { Stamp, When } from "./when.tsx";
-import { counted, MARK_WORDS } from "./words.ts";
+import { counted, datesOf, MARK_WORDS } from "./words.ts";
 
 const FEW = 12;
 
@@ -44,7 +44,8 @@ export function KeyTable({ keys, more }: { keys: readonly KeyBar[]; more: number
 
 /** Which of its dates are still to come follows from its state: one that should have been by now is due too. */
 function KeyLine({ of: key, hasWhy }: { of: KeyBar; hasWhy: boolean }): JSX.Element {
-  const { state, createdAt, replacedAt, deletedAt, mark, heldFor } = key;
+  const { state, createdAt, mark, heldFor } = key;
+  const { replacement, deletion } = datesOf(key);
   const look = lookOf(key);
   return (
     <tr>
@@ -56,13 +57,13 @@ function KeyLine({ of: key, hasWhy }: { of: KeyBar; hasWhy: boolean }): JSX.Elem
         <bdi title={key.id}>{key.name}</bdi>
       </th>
       <Dates label="Made" at={createdAt} isDue={state === "foreseen"} />
-      <Dates label="Replacement" at={replacedAt} isDue={state !== "retired" && state !== "deleted"} />
-      {state === "deleted" && deletedAt === undefined ? (
+      <Dates label="Replacement" at={replacement} isDue={state !== "retired" && state !== "deleted"} />
+      {state === "deleted" && deletion === undefined ? (
         <td class="faint" data-label="Deletion">
           nobody knows when
         </td>
       ) : (
-        <Dates label="Deletion" at={deletedAt} isDue={state !== "deleted"} />
+        <Dates label="Deletion" at={deletion} isDue={state !== "deleted"} />
       )}
       {hasWhy ? (
         <td class="why" data-label="Why">

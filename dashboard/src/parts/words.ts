@@ -100,31 +100,48 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 /** The same in every locale: what is on the page is in English. */
 export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 
+/** What a rotation takes: for so long nobody calls it overdue. */
+export const OVERDUE_MS = 120_000;
+
 /** What happens next to a credential, as `keyturn status` says it. */
 export function nextWords(row: Row, now: number): string {
   if (row.phase === "Deleting") return "is being deleted";
   const pending = row.keys.find(({ state }) => state === "pending");
   if (pending) return `${pending.name} is being made`;
-  if (row.rotationAt !== undefined) return `rotation ${relative(row.rotationAt, now)}`;
+  if (row.rotationAt !== undefined) {
+    return `rotation ${row.rotationAt < now - OVERDUE_MS ? "due " : ""}${relative(row.rotationAt, now)}`;
+  }
   if (row.isPaused) return "no rotation: paused";
   if (row.isFrozen) return "no rotation: frozen";
   return row.frequencyMs === undefined ? "no rotation" : "held back";
 }
 
+/** The dates of a key for people: of what is overdue, since when it is, and not until when it is drawn. */
+export const datesOf = ({
+  state,
+  replacedAt,
+  deletedAt,
+  dueAt,
+}: KeyBar): { readonly replacement: number | undefined; readonly deletion: number | undefined } => ({
+  replacement: state === "active" ? (dueAt ?? replacedAt) : replacedAt,
+  deletion: state === "retired" ? (dueAt ?? deletedAt) : deletedAt,
+});
+
 /** A key in words: what stands in its bar. */
 export function keyWords(key: KeyBar, now: number): readonly string[] {
   const { state, createdAt, replacedAt, deletedAt, heldFor, mark } = key;
+  const { replacement, deletion } = datesOf(key);
   const isForeseen = state === "foreseen";
   const made = isForeseen || createdAt > now ? "to be made" : "made";
   const lines = [`${made} ${instantText(createdAt)}, ${relative(createdAt, now)}`];
-  if (replacedAt !== undefined) {
-    const word = replacedAt > now ? "to be replaced" : "replaced";
-    lines.push(`${word} ${instantText(replacedAt)}, ${relative(replacedAt, now)}`);
+  if (replacement !== undefined) {
+    const word = replacement > now ? "to be replaced" : state === "active" ? "should have been replaced" : "replaced";
+    lines.push(`${word} ${instantText(replacement)}, ${relative(replacement, now)}`);
   }
   if (state === "deleted" && deletedAt === undefined) lines.push("deleted; when, nobody has written down");
-  if (deletedAt !== undefined) {
-    const word = state === "deleted" ? "deleted" : "to be deleted";
-    lines.push(`${word} ${instantText(deletedAt)}, ${relative(deletedAt, now)}`);
+  if (deletion !== undefined) {
+    const word = state === "deleted" ? "deleted" : deletion < now ? "should have been deleted" : "to be deleted";
+    lines.push(`${word} ${instantText(deletion)}, ${relative(deletion, now)}`);
   }
   if (replacedAt !== undefined && deletedAt !== undefined && deletedAt > replacedAt) {
     lines.push(`overlap ${shortLength(deletedAt - replacedAt)}`);

@@ -70,13 +70,18 @@ function phaseOf({ state }: ManagedResource): StatusReport["phase"] {
   return state.pending ? "Rotating" : "Ready";
 }
 
-/** When the next rotation begins; Infinity: never, or not before somebody lets it. */
+/**
+ * When the next rotation begins, or since when it could have, where it is overdue and may begin at any time; Infinity:
+ * never, or not before somebody lets it.
+ */
 export function nextRotation({ state, spec, isFrozen, isPaused }: ManagedResource, now: number): number {
   // When the key that is being made is due is known once it is there.
   if (!state.active || state.pending || spec instanceof SpecProblem || state.isDeleting) return Infinity;
   if (isFrozen || isPaused || !spec.may.create) return Infinity;
   const dueAt = rotationInstant(spec.policy, state.active, state.postponedUntil);
-  return Number.isFinite(dueAt) ? (nextOpening(spec.windows, Math.max(dueAt, now)) ?? Infinity) : Infinity;
+  if (!Number.isFinite(dueAt)) return Infinity;
+  const opensAt = nextOpening(spec.windows, Math.max(dueAt, now)) ?? Infinity;
+  return opensAt > now ? opensAt : (nextOpening(spec.windows, dueAt) ?? opensAt);
 }
 
 /** Without a policy that can be read, the date that was saved is all there is. */
