@@ -2,6 +2,7 @@ import { deletedKeyProblems } from "../insight/consumers/deleted-keys.ts";
 import { explain, type Fact } from "../insight/explain/explanation.ts";
 import { lastFailure } from "../insight/explain/last-failure.ts";
 import { lookAtChildren } from "../insight/resources/look-at-children.ts";
+import { lookAtParent } from "../insight/resources/look-at-parent.ts";
 import { type ManagedResource, nameOf } from "../insight/resources/managed-resource.ts";
 import type { Problem } from "../insight/resources/problems.ts";
 import { withConsumers } from "../insight/status/secret-consumers.ts";
@@ -45,9 +46,10 @@ export async function runExplain(call: ClusterCall): Promise<ExitCode> {
   for (const resource of await fetchResources(kube, targets, selectionsOf(targets, call))) {
     const failure = await lastFailure(kube, resource.object.metadata);
     const children = await lookAtChildren(kube, resource);
+    const parent = await lookAtParent(kube, resource);
     const now = world.clock.now();
     const consumerProblems = await problemsOfConsumers(kube, resource, now);
-    const facts = explain(resource, { now, lastFailure: failure, children, consumerProblems });
+    const facts = explain(resource, { now, lastFailure: failure, children, parent, consumerProblems });
     if (format === "json") {
       world.stdout.write(`${JSON.stringify(explanationJson(resource, facts, { now, children }), null, 2)}\n`);
       continue;

@@ -1,8 +1,12 @@
 import { scheduler } from "node:timers/promises";
+import { parentOf } from "../insight/resources/children.ts";
+import { lookAtParent } from "../insight/resources/look-at-parent.ts";
+import type { ManagedResource } from "../insight/resources/managed-resource.ts";
 import { act } from "./actions.ts";
 import type { Answer, Method } from "./api-routes.ts";
+import { keyInParent, withinParent } from "./child-keys.ts";
 import { consumersView, workloadsView } from "./consumers-view.ts";
-import { readCredential } from "./credential-id.ts";
+import { idOf, readCredential } from "./credential-id.ts";
 import { credentialView, lastFailureView, readResource } from "./credential-view.ts";
 import { evidenceView } from "./evidence-view.ts";
 import { futureOf } from "./future.ts";
@@ -10,6 +14,7 @@ import { goneBars } from "./history.ts";
 import { previewOf } from "./preview.ts";
 import { BadQuestion } from "./refusals.ts";
 import { resourceOfSeed } from "./seed.ts";
+import type { Looker, ViewSource } from "./view-source.ts";
 import {
   ACTIONS,
   type Future,
@@ -47,8 +52,10 @@ async function preview({ source, looker, query }: Asked): Promise<Preview> {
   const action = ACTIONS.find((one) => one === query.get("action"));
   if (!action) throw new BadQuestion(400, `action must be one of ${ACTIONS.join(", ")}`);
   const until = readUntil(Number(query.get("until")));
-  const resource = await readResource(looker.guest.kube, readCredential(query.get("id")));
-  return previewOf(resource, action, { now: source.clock.now(), until });
+  const { kube } = looker.guest;
+  const resource = await readResource(kube, readCredential(query.get("id")));
+  const parent = await lookAtParent(kube, resource);
+  return previewOf(resource, action, { now: source.clock.now(), until, parent });
 }
 
 /** What is unknown, or may not be seen, has no future: the page asks again when it hears of it. */
@@ -65,8 +72,10 @@ async function futures({ source, past, looker, body }: Asked): Promise<FuturesAn
     try {
       const resource = resourceOfSeed(kind, seed);
       const future = futureOf(resource, span);
+      const parent = parentIn(source, looker, resource);
+      const own = parent && keyInParent(resource, parent, span.now);
       // Those that are no more come last, since they are older.
-      const keys = [...future.keys, ...goneBars(resource.state, deleted.get(id) ?? [])];
+      const keys = [...withinParent(future.keys, own), ...goneBars(resource.state, deleted.get(id) ?? [])];
       told[id] = { ...future, keys: keys.slice(0, MAX_FUTURE_KEYS) };
     } catch (error) {
       source.logger.error("the future of a credential could not be told", { id, error });
@@ -75,6 +84,13 @@ async function futures({ source, past, looker, body }: Asked): Promise<FuturesAn
     await scheduler.yield();
   }
   return { futures: told };
+}
+
+/** As it is known here, where whoever asks may see it. */
+function parentIn({ model }: ViewSource, { sight }: Looker, resource: ManagedResource): ManagedResource | undefined {
+  const parent = parentOf(resource);
+  const entry = parent && model.get(idOf(parent.kind, parent));
+  return entry?.isWhole && sight.sees(entry) ? resourceOfSeed(entry.kind, entry.seed) : undefined;
 }
 
 function readUntil(until: unknown): number {

@@ -2,6 +2,7 @@ import { deletedKeyProblems } from "../insight/consumers/deleted-keys.ts";
 import { explain, type Fact, lastFailureText } from "../insight/explain/explanation.ts";
 import { lastFailure } from "../insight/explain/last-failure.ts";
 import { type ChildView, lookAtChildren } from "../insight/resources/look-at-children.ts";
+import { lookAtParent } from "../insight/resources/look-at-parent.ts";
 import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
 import { withConsumers } from "../insight/status/secret-consumers.ts";
 import { reportOf } from "../insight/status/status-report.ts";
@@ -11,6 +12,7 @@ import { SpecProblem } from "../reconcile/managed/spec-problem.ts";
 import { managedKinds } from "../reconcile/managed-kinds.ts";
 import { offersFor, seenStateOf } from "./action-rules.ts";
 import { mayPatch } from "./change-rights.ts";
+import { keyInParent, withinParent } from "./child-keys.ts";
 import { consumerView } from "./consumer-views.ts";
 import { type Credential, findCredential, idOf } from "./credential-id.ts";
 import { entryOf, rowOf } from "./entry.ts";
@@ -44,8 +46,9 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
   const resource = managedResource(wanted.kind, withNewestKeys(object, MAX_KEYS));
   const now = source.clock.now();
   const entry = entryOf(wanted.kind, object, now);
-  const [children, consumers, secret, past, isAllowed] = await Promise.all([
+  const [children, parent, consumers, secret, past, isAllowed] = await Promise.all([
     lookAtChildren(kube, resource),
+    lookAtParent(kube, resource),
     withConsumers(kube, [reportOf(resource, now)], now),
     secretOf(kube, resource),
     pastOf(source, resource),
@@ -55,10 +58,11 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
   const users = report.consumers ?? [];
   const consumerProblems = deletedKeyProblems(resource, users);
   const formerNames = new Map(past.deleted.flatMap(({ id, name }) => (id === name ? [] : [[id, name] as const])));
-  const facts = explain(resource, { now, lastFailure: undefined, children, consumerProblems, formerNames });
+  const facts = explain(resource, { now, lastFailure: undefined, children, parent, consumerProblems, formerNames });
   const bars = keyBars(report, now).slice(0, MAX_KEYS);
   const hidden = entry.retired + (entry.hasActive ? 1 : 0) + (entry.hasPending ? 1 : 0) - bars.length;
-  const keys = [...bars, ...past.deleted].slice(0, MAX_KEYS);
+  const own = parent && keyInParent(resource, parent, now);
+  const keys = [...withinParent(bars, own), ...past.deleted].slice(0, MAX_KEYS);
   const refusal = refusalFor(source.mayChange, isAllowed);
   return {
     at: now,

@@ -60,10 +60,7 @@ export function formerBars({ active, pending, retired, history }: State): readon
 
 const retiredAt = ({ replacedAt, retiredAt: at }: RetiredReport): number => replacedAt ?? at;
 
-const retiredBar = (
-  { id, name, createdAt, replacedAt, goesAt, heldFor }: RetiredReport,
-  now: number,
-): KeyBar => ({
+const retiredBar = ({ id, name, createdAt, replacedAt, goesAt, heldFor }: RetiredReport, now: number): KeyBar => ({
   id,
   name,
   state: "retired",

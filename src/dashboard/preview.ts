@@ -1,21 +1,30 @@
+import { endByParent, hintAtParent } from "../insight/explain/parent-words.ts";
 import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
 import { delayOf } from "../insight/rotate/request-rotation.ts";
 import { moment } from "../insight/words/when.ts";
 import { SpecProblem } from "../reconcile/managed/spec-problem.ts";
 import { askingFor, obstacleOf } from "./action-rules.ts";
+import { keyInParent, withinParent } from "./child-keys.ts";
 import { type FutureSpan, futureOf } from "./future.ts";
 import type { Action, KeyBar, Preview } from "./wire.ts";
 
+export interface PreviewOptions extends FutureSpan {
+  /** Where it is a child, and whoever asks may see whose. */
+  readonly parent?: ManagedResource | undefined;
+}
+
 /** What an action would do: the engine is asked what it makes of a resource that bears the annotation. Pure. */
-export function previewOf(resource: ManagedResource, action: Action, span: FutureSpan): Preview {
+export function previewOf(resource: ManagedResource, action: Action, options: PreviewOptions): Preview {
+  const { parent, ...span } = options;
+  const own = parent && keyInParent(resource, parent, span.now);
   const obstacle = obstacleOf(resource, action, span.now);
   if (obstacle !== undefined) {
     const statement = [`Nothing would happen: ${obstacle}.`];
-    return { action, statement, keys: futureOf(resource, span).keys };
+    return { action, statement, keys: withinParent(futureOf(resource, span).keys, own) };
   }
   const asked = withAsking(resource, action);
-  const { keys } = futureOf(asked, span);
-  return { action, statement: statementFor(action, { resource, asked, keys, now: span.now }), keys };
+  const keys = withinParent(futureOf(asked, span).keys, own);
+  return { action, statement: statementFor(action, { resource, asked, keys, parent, now: span.now }), keys };
 }
 
 function withAsking(resource: ManagedResource, action: Action): ManagedResource {
@@ -29,11 +38,12 @@ interface Told {
   readonly resource: ManagedResource;
   readonly asked: ManagedResource;
   readonly keys: readonly KeyBar[];
+  readonly parent: ManagedResource | undefined;
   readonly now: number;
 }
 
 function statementFor(action: Action, told: Told): readonly string[] {
-  const { asked, now } = told;
+  const { resource, asked, now } = told;
   if (action === "freeze") {
     return [
       "No new rotation begins until it is unfrozen; a key that is compromised or gone is replaced all the same.",
@@ -43,7 +53,9 @@ function statementFor(action: Action, told: Told): readonly string[] {
   if (action === "unfreeze") return ["Rotations begin again.", ...nextWords(told)];
   const delay = delayOf(asked, now);
   const where = secretWords(asked);
+  const hint = hintAtParent(resource);
   return [
+    ...(hint === undefined ? [] : [`${hint}.`]),
     delay === undefined
       ? `A new key is made now${where}.`
       : `A new key is asked for, and not made at once: ${delay}. Then it is made${where}.`,
@@ -72,7 +84,9 @@ function oldKeyWords(action: Action, { resource, keys, now }: Told): readonly st
 }
 
 /** After what is made now. */
-function nextWords({ keys, now }: Told): readonly string[] {
+function nextWords({ resource, keys, parent, now }: Told): readonly string[] {
   const next = keys.findLast(({ state, createdAt }) => state === "foreseen" && createdAt > now + 1000);
+  const end = endByParent(resource, parent, now);
+  if (end !== undefined) return [`The child goes all the same: ${end}.`];
   return next ? [`The next rotation is at ${moment(next.createdAt, now)}.`] : [];
 }

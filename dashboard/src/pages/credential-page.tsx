@@ -108,7 +108,9 @@ function Summary({ row }: { row: Row }): JSX.Element {
       <StateMark row={row} />
       <span>
         {row.frequencyMs === undefined
-          ? "never rotated by itself"
+          ? row.parent === undefined
+            ? "never rotated by itself"
+            : "its parent replaces it"
           : `replaced after ${shortLength(row.frequencyMs)}${row.ttlMs === undefined ? "" : `, lives for ${shortLength(row.ttlMs)}`}`}
       </span>
       {row.rotationAt === undefined ? null : (

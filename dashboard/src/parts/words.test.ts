@@ -41,6 +41,8 @@ describe("words of the page", () => {
     [row({ phase: "Rotating", keys: [key("a-2", "pending")] }), "Rotating", "a-2 is being made"],
     [row({ isFrozen: true }), "Ready, frozen", "no rotation: frozen"],
     [row({ isPaused: true }), "Ready, paused", "no rotation: paused"],
+    [row({ rotationAt: NOW - 172_800_000 }), "Ready", "rotation due 2d ago"],
+    [{ ...row({ parent: "P/a" }), frequencyMs: undefined } as unknown as Row, "Ready", "its parent replaces it"],
     // On purpose less than a row has.
     [{ ...row(), frequencyMs: undefined } as unknown as Row, "Ready", "no rotation"],
     [row({ troubles: [{ reason: "X", message: "x", group: "failing" }] }), "Failing", "held back"],
@@ -60,6 +62,11 @@ describe("words of the page", () => {
   it("say of a deleted key that nobody knows when, where nobody does", () => {
     const lines = keyWords(key("a", "deleted", { replacedAt: NOW - 1000 }), NOW);
     assert.equal(lines.at(-1), "deleted; when, nobody has written down");
+  });
+
+  it("say since when a key should have been replaced, whenever that was worked out", () => {
+    const lines = keyWords(key("a", "active", { replacedAt: NOW - 5000, dueAt: NOW - 172_800_000 }), NOW);
+    assert.equal(lines[1], "should have been replaced 2026-11-16 00:00:00Z, 2d ago");
   });
 
   it("tell a key's life in order", () => {

@@ -113,6 +113,7 @@ export function nextWords(row: Row, now: number): string {
   }
   if (row.isPaused) return "no rotation: paused";
   if (row.isFrozen) return "no rotation: frozen";
+  if (row.parent !== undefined && row.frequencyMs === undefined) return "its parent replaces it";
   return row.frequencyMs === undefined ? "no rotation" : "held back";
 }
 

@@ -5,7 +5,7 @@ import { closesAt, isOpen, nextOpening } from "../../engine/windows.ts";
 import { keyOf } from "../../kube/objects.ts";
 import type { ManagedSpec } from "../../reconcile/managed/managed-kind.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
-import { childKindOf } from "../resources/children.ts";
+import { childKindOf, parentOf } from "../resources/children.ts";
 import type { ChildView } from "../resources/look-at-children.ts";
 import { type ManagedResource, retiredKeys } from "../resources/managed-resource.ts";
 import { outdatedWords } from "../resources/outdated.ts";
@@ -15,6 +15,7 @@ import { moment, relative } from "../words/when.ts";
 import { awaitedChild, childFacts, nextAfter, waitingText } from "./child-words.ts";
 import { historyFacts } from "./history-facts.ts";
 import { type Outlook, outlookOf, stepOf } from "./outlook.ts";
+import { endByParent } from "./parent-words.ts";
 import { fateOf, whyHeld, whyNewKey } from "./words.ts";
 
 /** One fact about a resource: what it is about, and what is to be said. */
@@ -30,6 +31,8 @@ export interface ExplainOptions {
   readonly lastFailure: Problem | undefined;
   /** The children in use and to come, where keys are such. */
   readonly children?: readonly ChildView[];
+  /** Where it is a child, and its parent could be looked at. */
+  readonly parent?: ManagedResource | undefined;
   /** What is wrong with those who use its Secret; nothing of the resource waits for that. */
   readonly consumerProblems?: readonly Problem[];
   /** By id: of keys that are no more, which the resource itself does not name. */
@@ -58,6 +61,7 @@ export function explain(resource: ManagedResource, options: ExplainOptions): rea
   const { kind, object } = resource;
   const outlook = outlookOf({ kind, object, spec, now, isAwaited: awaited !== undefined });
   const next = awaited ? nextAfter(awaited, spec) : nextText(resource, spec, outlook, now);
+  const byParent = endByParent(resource, options.parent, now);
   return [
     ...obstacles,
     { about: "Now", text: nowText(resource, outlook, { spec, now, awaited }) },
@@ -65,6 +69,7 @@ export function explain(resource: ManagedResource, options: ExplainOptions): rea
       about: "Next rotation",
       text: problems.length > 0 && outlook.nextKey ? `If the problem is solved by then: ${next}` : next,
     },
+    ...(byParent === undefined ? [] : [{ about: "Parent", text: sentence(byParent) }]),
     ...holdFacts(outlook),
     ...outdatedFacts(resource, children),
     ...windowFacts(spec, now),
@@ -112,13 +117,16 @@ function nowText(
   return parts.length === 0 ? "Nothing to do." : parts.join(" ");
 }
 
-function nextText({ state }: ManagedResource, spec: ManagedSpec, outlook: Outlook, now: number): string {
+function nextText(resource: ManagedResource, spec: ManagedSpec, outlook: Outlook, now: number): string {
+  const { state } = resource;
   const { policy } = spec;
   const { nextKey } = outlook;
   const dueAt = state.active ? rotationInstant(policy, state.active, state.postponedUntil) : Infinity;
   if (!nextKey) {
     if (!Number.isFinite(policy.frequencyMs))
-      return "None: it has no rotation policy, the key stays until somebody asks.";
+      return parentOf(resource)
+        ? "None of its own: its parent replaces it."
+        : "None: it has no rotation policy, the key stays until somebody asks.";
     return Number.isFinite(dueAt) ? `Held back; by its policy it is due at ${moment(dueAt, now)}.` : "Held back.";
   }
   const why =
