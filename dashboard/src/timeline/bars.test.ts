@@ -54,6 +54,14 @@ describe("bars", () => {
     );
   });
 
+  it("end where what is foreseen ends", () => {
+    const { bars } = drawRow(lanesOf([key("a", [0], { state: "foreseen" })], 3), scale, NOW + 5 * DAY_MS);
+    assert.deepEqual(
+      bars.map(({ x, width }) => [x, Math.round(width)]),
+      [[300, 150]],
+    );
+  });
+
   for (const [bar, styles, reason] of [
     [key("a", [-5], { state: "active" }), ["live"], "what is not to be replaced goes on to the end"],
     [key("a", [-1], { state: "pending" }), ["pending"], "what is being made is not published"],

@@ -69,12 +69,14 @@ const MIN_WIDTH = 2;
 /** Nobody knows how long it takes to make a key: it is a sign, and no length. */
 const PENDING_WIDTH = 12;
 
-export function drawRow({ keys }: Lanes, scale: TimeScale): RowDrawing {
+/** `knownUntil`: where what is foreseen ends; beyond it nobody knows whether a key to come is still there. */
+export function drawRow({ keys }: Lanes, scale: TimeScale, knownUntil = OPEN): RowDrawing {
   const drawn = new Map<string, { x: number; until: number; style: BarStyle; lane: number }[]>();
   const marks: Mark[] = [];
   for (const { key, lane } of keys) {
     if (endOf(key) < scale.from || key.createdAt > scale.until) continue;
-    for (const { style, from, until } of partsOf(key)) {
+    for (const { style, from, until: end } of partsOf(key)) {
+      const until = Number.isFinite(end) || key.state !== "foreseen" ? end : knownUntil;
       if (until < scale.from || from > scale.until || until <= from) continue;
       const x = scale.x(from);
       const least = style === "pending" ? PENDING_WIDTH : MIN_WIDTH;

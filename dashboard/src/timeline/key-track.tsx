@@ -36,7 +36,7 @@ export const KeyTrack = memo(
     /** Where what is foreseen ends before the track does. */
     knownUntil?: number | undefined;
   }): JSX.Element => {
-    const { bars, marks } = drawRow(lanes, scale);
+    const { bars, marks } = drawRow(lanes, scale, knownUntil);
     const geometry = geometryOf(rowHeight, lanes.count);
     return (
       <svg class="track" width={scale.width} height={rowHeight} role="img" aria-label={label}>

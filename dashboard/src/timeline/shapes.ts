@@ -16,7 +16,7 @@ export function shapesOf(
     knownUntil = Infinity,
   }: { readonly windows: readonly Interval[]; readonly now: number; readonly knownUntil?: number | undefined },
 ): ReadonlySet<Shape> {
-  const { bars, marks } = drawRow(lanes, scale);
+  const { bars, marks } = drawRow(lanes, scale, knownUntil);
   const shapes = new Set<Shape>([...bars.map(({ style }) => style), ...marks.map(({ kind }) => kind)]);
   const present = scale.x(now);
   const isThere = ({ style }: { readonly style: BarStyle }): boolean => THERE.includes(style);
