@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { explain } from "../insight/explain/explanation.ts";
 import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
 import { entryOf, rowOf } from "./entry.ts";
 import { futureOf } from "./future.ts";
@@ -45,6 +46,27 @@ test("what rotates too fast to be drawn is drawn up to where it ends, and that i
   const { keys, until = 0 } = futureOf(binding({ frequency: "1m", ttl: "2m" }), { now, until: now + 300 * DAY_MS });
   assert.ok(keys.length <= 400);
   assert.ok(until > now && until < now + DAY_MS);
+});
+
+test("a preview gives its dates however many retired keys there are, and what is done now names a few of them", () => {
+  const retiredKeys = Array.from({ length: 600 }, (_, index) => ({
+    id: `old-${index}`,
+    name: `old-${index}`,
+    createdDate: "2025-10-01T00:00:00Z",
+    retiredDate: "2025-10-13T00:00:00Z",
+    replacedDate: "2025-10-13T00:00:00Z",
+    deletionDate: "2025-10-15T00:00:00Z",
+    overlap: "2d",
+    cause: "rotated",
+  }));
+  const rotation = { frequency: "12d", ttl: "14d" };
+  const object = madeUpBinding("orders", { createdDate: "2025-11-05T00:00:00Z", rotation, status: { retiredKeys } });
+  const resource = managedResource(bindingKind, object);
+  const { statement } = previewOf(resource, "rotate", { now, until: made + 40 * DAY_MS });
+  assert.match(statement.join(" "), /is deleted at 2025-11-19.* The next rotation is at 2025-11-19/);
+  const said = explain(resource, { now, lastFailure: undefined }).find(({ about }) => about === "Now")?.text ?? "";
+  assert.equal(said.match(/Deletes the retired key/g)?.length, 5);
+  assert.match(said, /And 595 more retired keys, whose time is over\.$/);
 });
 
 test("what is overdue says since when it is, and is drawn until now", () => {

@@ -45,9 +45,11 @@ function play(
   let last: State = state;
   let cutAt: number | undefined;
   let steps = 0;
+  // Keys that there are take no room from those to come, however many they are.
+  const most = bars.size + Math.max(MAX_FUTURE_KEYS - bars.size, MAX_FUTURE_KEYS / 2);
   for (const seen of foresee({ kind, object, spec, now: span.now })) {
     if (seen.at > span.until) break;
-    if (++steps > MAX_STEPS || bars.size >= MAX_FUTURE_KEYS) {
+    if (++steps > MAX_STEPS || bars.size >= most) {
       cutAt = seen.at;
       break;
     }

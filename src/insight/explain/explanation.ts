@@ -111,10 +111,21 @@ function nowText(
     const what = state.active ? "Begins a rotation" : "Makes the first key";
     parts.push(`${what}, ${intended.next.name}: ${whyNewKey(intended.reason, policy)}.`);
   }
-  for (const key of retired.filter(({ id }) => expired.includes(id))) {
-    parts.push(`Deletes the retired key ${key.name}: its time is over.`);
-  }
+  parts.push(...deletions(retired, expired));
   return parts.length === 0 ? "Nothing to do." : parts.join(" ");
+}
+
+/** Of very many the first few are named. */
+const MAX_DELETIONS = 5;
+
+function deletions(retired: readonly KnownKey[], expired: readonly string[]): readonly string[] {
+  const ids = new Set(expired);
+  const gone = retired.filter(({ id }) => ids.has(id));
+  const named = gone.slice(0, MAX_DELETIONS).map(({ name }) => `Deletes the retired key ${name}: its time is over.`);
+  const rest = gone.length - named.length;
+  return rest === 0
+    ? named
+    : [...named, `And ${rest} more retired ${rest === 1 ? "key" : "keys"}, whose time is over.`];
 }
 
 function nextText(resource: ManagedResource, spec: ManagedSpec, outlook: Outlook, now: number): string {
