@@ -57,7 +57,7 @@ export function entryOf(kind: ManagedKind, object: KubeObject, now: number): Ent
     held: report.retired.filter(({ heldFor }) => heldFor !== undefined).length,
     rotationAt: report.rotationAt,
     deletionsAt: counted.map(({ goesAt }) => goesAt),
-    troubles: troublesToCome(resource),
+    troubles: troublesToCome(resource, now),
     warnings: report.warnings,
   };
   if (seed !== undefined) return { ...facts, seed, isWhole: true };

@@ -21,11 +21,13 @@ const GROUPS: Readonly<Record<string, TroubleGroup>> = {
   NotFinished: "overdue",
   RotationIneffective: "ineffective",
   ClockSkewed: "skewed",
+  MadeInTheFuture: "skewed",
+  DateUnreadable: "skewed",
 };
 
 /** What is wrong with a resource or will be, and which of its keys are kept for somebody who has not moved. */
-export const troublesToCome = (resource: ManagedResource): readonly TroubleToCome[] => [
-  ...problemsToCome(resource).map((problem) => ({
+export const troublesToCome = (resource: ManagedResource, now: number): readonly TroubleToCome[] => [
+  ...problemsToCome(resource, now).map((problem) => ({
     ...problem,
     message: shortened(problem.message),
     group: GROUPS[problem.reason] ?? "failing",
@@ -51,10 +53,12 @@ function shortened(message: string): string {
 
 /** Those that there are by now. */
 export const troublesAt = (troubles: readonly TroubleToCome[], now: number): readonly Trouble[] =>
-  troubles.flatMap(({ from, reason, message, since, group }) =>
-    from <= now ? [{ reason, message, ...(since !== undefined && { since }), group }] : [],
+  troubles.flatMap(({ from, until = Infinity, reason, message, since, group }) =>
+    from <= now && now < until ? [{ reason, message, ...(since !== undefined && { since }), group }] : [],
   );
 
-/** When the next of them begins; Infinity: none does. */
+/** When the next of them begins or is over; Infinity: none does. */
 export const nextTrouble = (troubles: readonly TroubleToCome[], now: number): number =>
-  troubles.reduce((next, { from }) => (from > now ? Math.min(next, from) : next), Infinity);
+  troubles
+    .flatMap(({ from, until = Infinity }) => [from, until])
+    .reduce((next, at) => (at > now ? Math.min(next, at) : next), Infinity);

@@ -72,7 +72,7 @@ export const TROUBLE_WORDS: Readonly<Record<TroubleGroup, TroubleWords>> = {
   skewed: {
     title: "Skewed clock",
     state: "Skewed clock",
-    what: "The clocks of the operator and of the API server differ.",
+    what: "The clocks of the operator and of the API server differ, or a date cannot be right.",
   },
 };
 

@@ -22,7 +22,7 @@ const binding = (parts: { readonly status?: object; readonly annotations?: Recor
 
 test("a problem that dates give away is there from an instant on, and is known before", () => {
   const resource = managedResource(kind, binding({}));
-  const [late] = problemsToCome(resource);
+  const [late] = problemsToCome(resource, dueAt);
   assert.deepEqual([late?.reason, late?.since], ["NotRotated", dueAt]);
   assert.deepEqual(problemsOf(resource, (late?.from ?? 0) - 1), [], "a moment before");
   assert.deepEqual(
@@ -37,5 +37,18 @@ test("what never comes is not in store", () => {
     ["somebody has frozen it", binding({ annotations: { "keyturn.dev/freeze": "true" } })],
     ["somebody has paused it", binding({ annotations: { "crossplane.io/paused": "true" } })],
   ];
-  for (const [reason, object] of table) assert.deepEqual(problemsToCome(managedResource(kind, object)), [], reason);
+  for (const [reason, object] of table)
+    assert.deepEqual(problemsToCome(managedResource(kind, object), dueAt), [], reason);
+});
+
+test("a date that cannot be right is a problem: one to come for as long as it is, and one that nobody can read", () => {
+  const made = (createdDate: string): ReturnType<typeof managedResource> =>
+    managedResource(kind, binding({ status: { atProvider: { id: "id-1", name: "a", createdDate, sequence: 1 } } }));
+  const said = (createdDate: string, now: number): readonly string[] =>
+    problemsOf(made(createdDate), now).map(({ reason, message }) => `${reason}: ${message}`);
+  assert.match(said("9999-01-01T00:00:00Z", dueAt)[0] ?? "", /^MadeInTheFuture: .* made at 9999-01-01T00:00:00Z/);
+  assert.deepEqual(said("2025-11-17T00:01:00Z", dueAt), [], "clocks may be a minute apart");
+  assert.equal(said("2025-11-17T00:01:01Z", dueAt).length, 1);
+  assert.deepEqual(said("2025-11-17T00:01:01Z", dueAt + 1000), [], "it is over once that is the time");
+  assert.match(said("0001-01-01T00:00:00Z", dueAt)[0] ?? "", /^DateUnreadable: .* 0001-01-01T00:00:00Z: that cannot/);
 });

@@ -1,4 +1,4 @@
-import { parseInstant } from "../../base/instant.ts";
+import { formatInstant, parseInstant } from "../../base/instant.ts";
 import { deletionInstant, latestDeletion, rotationInstant } from "../../engine/dates.ts";
 import type { RetiredKey } from "../../engine/model.ts";
 import { nextOpening } from "../../engine/windows.ts";
@@ -17,10 +17,14 @@ export interface Problem {
 export interface ProblemToCome extends Problem {
   /** `-Infinity`: it is there whatever the time. */
   readonly from: number;
+  /** Left out: until somebody does something. */
+  readonly until?: number;
 }
 
 /** An operator that works is done with anything long before this. */
 const GRACE_MS = 120_000;
+/** So far clocks may be apart without anybody minding. */
+const SKEW_MS = 60_000;
 /** A key may take long to be made where the outside works asynchronously. */
 const MAKING_GRACE_MS = 900_000;
 
@@ -35,17 +39,20 @@ const NOT_DELETED = `the deletion of a retired key is overdue: ${OPERATOR}`;
  * person or by a window is not wrong.
  */
 export const problemsOf = (resource: ManagedResource, now: number): readonly Problem[] =>
-  problemsToCome(resource).flatMap(({ from, ...problem }) => (from <= now ? [problem] : []));
+  problemsToCome(resource, now).flatMap(({ from, until = Infinity, ...problem }) =>
+    from <= now && now < until ? [problem] : [],
+  );
 
 /** The same, and what will be wrong with it if nobody does anything. */
-export function problemsToCome(resource: ManagedResource): readonly ProblemToCome[] {
+export function problemsToCome(resource: ManagedResource, now: number): readonly ProblemToCome[] {
   const said = conditionProblems(resource);
   const { spec } = resource;
   if (spec instanceof SpecProblem) {
     return said.length > 0 ? said : [{ reason: spec.code, message: spec.message, since: undefined, from: -Infinity }];
   }
-  if (said.length > 0 || resource.isPaused) return said;
-  return [...unseen(resource), ...late(resource)];
+  const dated = misdated(resource, now);
+  if (said.length > 0 || resource.isPaused) return [...said, ...dated];
+  return [...dated, ...unseen(resource), ...late(resource)];
 }
 
 interface ConditionView {
@@ -74,6 +81,22 @@ function conditionProblems(resource: ManagedResource): readonly ProblemToCome[] 
     ...(synced?.status === "False" ? [synced] : []),
     ...(ineffective?.status === "True" ? [{ ...ineffective, reason: "RotationIneffective" }] : []),
   ].map(({ reason, message, since }) => ({ reason, message, since, from: -Infinity }));
+}
+
+/** Dates that cannot be right: a rotation is counted from when a key was made, and by these it never comes, or at once. */
+function misdated({ object, state: { active } }: ManagedResource, now: number): readonly ProblemToCome[] {
+  if (active) {
+    const until = active.createdAt - SKEW_MS;
+    if (until <= now) return [];
+    const message = `the active key ${active.name} says that it was made at ${formatInstant(active.createdAt)}, which is still to come: that cannot be right, and it is not rotated before it is as old as its policy says`;
+    return [{ reason: "MadeInTheFuture", message, since: undefined, from: -Infinity, until }];
+  }
+  const at = fieldsOf(fieldsOf(object.status).atProvider);
+  // Under whatever name a kind has them.
+  const [id, date] = [textOf(at.id ?? at.guid ?? at.uid), textOf(at.createdDate ?? at.createdAt)];
+  if (id === undefined || date === undefined || parseInstant(date) !== undefined) return [];
+  const message = `the status says that the key ${textOf(at.name) ?? id} was made at ${date}: that cannot be right, and the key counts for none`;
+  return [{ reason: "DateUnreadable", message, since: undefined, from: -Infinity }];
 }
 
 function unseen({ object, state }: ManagedResource): readonly ProblemToCome[] {
