@@ -30,7 +30,7 @@ const beneath = [
 ];
 
 /** What of the code the page may have: it is pure, and so is all that it imports itself. */
-const forThePage = "^src/(?:dashboard/wire|insight/words/when|base/instant)\\.ts$";
+const forThePage = "^src/(?:dashboard/wire|insight/words/(?:when|visible)|base/instant)\\.ts$";
 
 module.exports = {
   forbidden: [

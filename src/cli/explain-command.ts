@@ -7,6 +7,7 @@ import { type ManagedResource, nameOf } from "../insight/resources/managed-resou
 import type { Problem } from "../insight/resources/problems.ts";
 import { withConsumers } from "../insight/status/secret-consumers.ts";
 import { reportOf } from "../insight/status/status-report.ts";
+import { visible } from "../insight/words/visible.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Command, ExitCode } from "./command.ts";
 import { explanationJson } from "./explain/explanation-json.ts";
@@ -74,7 +75,7 @@ function explanationText(
   const indent = Math.max(...facts.map(({ about }) => about.length)) + 2;
   const lines = facts.flatMap(({ about, text, isProblem = false }) => {
     const label = about.padEnd(indent);
-    const [first = "", ...others] = wrap(text, width - indent);
+    const [first = "", ...others] = wrap(visible(text), width - indent);
     return [
       `${isProblem ? paint.problem(label) : paint.faint(label)}${first}`,
       ...others.map((line) => " ".repeat(indent) + line),

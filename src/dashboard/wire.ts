@@ -240,8 +240,6 @@ export interface HistoryLine {
   readonly keyId?: string;
   readonly reason?: string;
   readonly outcome?: string;
-  /** Who asked for it, where that is known. */
-  readonly by?: string;
   readonly from: "status" | "audit";
 }
 

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { CredentialView, ProtocolStep, Row } from "../../../src/dashboard/wire.ts";
+import { visible } from "../../../src/insight/words/visible.ts";
 import { adjust } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
 import { ConsumerTable } from "../parts/consumer-table.tsx";
@@ -163,11 +164,11 @@ function SecretFacts({ view: { secret } }: { view: CredentialView }): JSX.Elemen
       </div>
       <div class="fact">
         <dt>Holds key</dt>
-        <dd class="mono">{secret.keyId ?? "unknown"}</dd>
+        <dd class="mono">{visible(secret.keyId ?? "unknown")}</dd>
       </div>
       <div class="fact">
         <dt>Fingerprint</dt>
-        <dd class="mono">{secret.fingerprint ?? "unknown"}</dd>
+        <dd class="mono">{visible(secret.fingerprint ?? "unknown")}</dd>
       </div>
       <div class="fact">
         <dt>Published</dt>
@@ -217,7 +218,6 @@ function History({ view: { history }, names }: { view: CredentialView; names: Ke
               <th scope="col">When</th>
               <th scope="col">What</th>
               <th scope="col">Why</th>
-              <th scope="col">By</th>
               <th scope="col">From</th>
             </tr>
           </thead>
@@ -234,8 +234,9 @@ function History({ view: { history }, names }: { view: CredentialView; names: Ke
                   <Sentence text={line.what} names={names} />
                   {line.outcome && line.outcome !== "done" ? <span class="faint"> ({line.outcome})</span> : null}
                 </td>
-                <td data-label="Why">{line.reason ?? ""}</td>
-                <td data-label="By">{line.by ?? ""}</td>
+                <td data-label="Why">
+                  <Sentence text={line.reason ?? ""} />
+                </td>
                 <td class="faint" data-label="From">
                   {line.from === "audit" ? "audit log" : "status"}
                 </td>

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { Row } from "../../../src/dashboard/wire.ts";
+import { visible } from "../../../src/insight/words/visible.ts";
 import { shortLength } from "../../../src/insight/words/when.ts";
 import { useDerived, useNarrow, useRows } from "../app/hooks.ts";
 import { memo } from "../app/memo.ts";
@@ -84,7 +85,7 @@ const CredentialRow = memo(({ row, tabIndex }: { row: Row; tabIndex: number }): 
         {row.kind}
       </div>
       <div role="gridcell" class="c-active mono">
-        {active ? <bdi>{active.name}</bdi> : <span class="faint">none</span>}
+        {active ? <bdi>{visible(active.name)}</bdi> : <span class="faint">none</span>}
       </div>
       <div role="gridcell" class="c-age num">
         <Age since={active?.createdAt} />
@@ -107,6 +108,6 @@ const CredentialRow = memo(({ row, tabIndex }: { row: Row; tabIndex: number }): 
 
 function Next({ row }: { row: Row }): JSX.Element {
   const page = usePage();
-  const words = useDerived(() => nextWords(row, page.now.value), [page, row]);
+  const words = useDerived(() => visible(nextWords(row, page.now.value)), [page, row]);
   return <bdi>{words}</bdi>;
 }

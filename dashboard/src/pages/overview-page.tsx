@@ -7,6 +7,7 @@ import {
   type TroubleLine,
   type Upcoming,
 } from "../../../src/dashboard/wire.ts";
+import { visible } from "../../../src/insight/words/visible.ts";
 import { shortLength } from "../../../src/insight/words/when.ts";
 import { usePage } from "../app/page-state.ts";
 import { EMPTY_QUERY } from "../list/list-query.ts";
@@ -150,7 +151,7 @@ function TroubleGroupView(props: { group: TroubleGroup; count: number; lines: re
               )}
             </div>
             <div class="line-text">
-              <bdi class="reason">{line.reason}</bdi>: <Sentence text={line.message} />
+              <bdi class="reason">{visible(line.reason)}</bdi>: <Sentence text={line.message} />
             </div>
           </li>
         ))}

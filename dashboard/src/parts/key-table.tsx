@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { KeyBar } from "../../../src/dashboard/wire.ts";
+import { visible } from "../../../src/insight/words/visible.ts";
 import { LOOK_WORDS, lookOf } from "./key-looks.ts";
 import { TableScroll } from "./table-scroll.tsx";
 import { Stamp, When } from "./when.tsx";
@@ -54,7 +55,7 @@ function KeyLine({ of: key, hasWhy }: { of: KeyBar; hasWhy: boolean }): JSX.Elem
         {LOOK_WORDS[look] ?? state}
       </td>
       <th scope="row" class="mono">
-        <bdi title={key.id}>{key.name}</bdi>
+        <bdi title={visible(key.id)}>{visible(key.name)}</bdi>
       </th>
       <Dates label="Made" at={createdAt} isDue={state === "foreseen"} />
       <Dates label="Replacement" at={replacement} isDue={state !== "retired" && state !== "deleted"} />
@@ -68,7 +69,7 @@ function KeyLine({ of: key, hasWhy }: { of: KeyBar; hasWhy: boolean }): JSX.Elem
       {hasWhy ? (
         <td class="why" data-label="Why">
           {mark ? `${MARK_WORDS[mark.kind] ?? mark.kind}: ${mark.words}` : null}
-          {heldFor === undefined ? null : <div class="tone-trouble">held back: {heldFor}</div>}
+          {heldFor === undefined ? null : <div class="tone-trouble">held back: {visible(heldFor)}</div>}
         </td>
       ) : null}
     </tr>

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { KeyBar } from "../../../src/dashboard/wire.ts";
+import { visible } from "../../../src/insight/words/visible.ts";
 import { LOOK_WORDS, lookOf } from "../parts/key-looks.ts";
 import { keyWords } from "../parts/words.ts";
 
@@ -26,11 +27,11 @@ export function KeyCard({ place, now }: { place: CardPlace | undefined; now: num
       }
     >
       <div class="card-title">
-        <bdi>{key.name}</bdi>
+        <bdi>{visible(key.name)}</bdi>
         <span class="kind">{LOOK_WORDS[lookOf(key)]}</span>
       </div>
       {keyWords(key, now).map((line) => (
-        <div key={line}>{line}</div>
+        <div key={line}>{visible(line)}</div>
       ))}
     </div>
   );

@@ -1,3 +1,5 @@
+import { visible } from "../../insight/words/visible.ts";
+
 /** Rows in aligned columns, as kubectl prints them: three spaces between, nothing at the end of a line. */
 export interface Column<R> {
   readonly title: string;
@@ -10,7 +12,7 @@ const GAP = "   ";
 
 export function table<R>(columns: readonly Column<R>[], rows: readonly R[]): string {
   const widths = columns.map(({ title, text }) =>
-    rows.reduce((width, row) => Math.max(width, text(row).length), title.length),
+    rows.reduce((width, row) => Math.max(width, visible(text(row)).length), title.length),
   );
   const line = (cells: readonly string[], paint: (text: string, index: number) => string): string => {
     const last = cells.findLastIndex((cell) => cell !== "");
@@ -25,7 +27,7 @@ export function table<R>(columns: readonly Column<R>[], rows: readonly R[]): str
   );
   const body = rows.map((row) =>
     line(
-      columns.map((column) => column.text(row)),
+      columns.map((column) => visible(column.text(row))),
       (text, index) => columns[index]?.paint?.(text, row) ?? text,
     ),
   );
