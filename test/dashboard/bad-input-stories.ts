@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceBinding } from "../../src/api/btp/service-binding.ts";
+import { visible } from "../../src/insight/words/visible.ts";
 import { apiVersionOf, type KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import type { Fields } from "../families/family.ts";
@@ -96,7 +97,7 @@ export function tellBadInputStories(on: OnScene): void {
       await assertPlain();
     }
     await visit.open("/credential/ServiceBinding/nasty-markup");
-    await page.getByText(MARKUP).first().waitFor();
+    await page.getByText(visible(MARKUP)).first().waitFor();
     await visit.look();
     await visit.open("/evidence");
     await page.locator("table.report").waitFor();
