@@ -43,6 +43,7 @@ test("evidence names no rotation that does not begin, says of problems what they
   await putBinding(world.kube, "held", { spec: waits, status: { ...keyed("held"), retiredKeys: [held] } });
   const page = await world.live();
   await page.until((message) => "rows" in message && message.rows.some(({ id }) => id === "ServiceBinding/held"));
+  // What a server answers is JSON of any shape; this is what it should be.
   const { items, heldKeys } = (await world.ask("/api/evidence?maxPeriod=2d")).json as unknown as EvidenceView;
   const item = (name: string) => items.find((one) => one.name === name) ?? assert.fail(name);
   assert.equal(typeof item("sound").nextRotationAt, "number");

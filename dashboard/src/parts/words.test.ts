@@ -42,8 +42,8 @@ describe("words of the page", () => {
     [row({ isFrozen: true }), "Ready, frozen", "no rotation: frozen"],
     [row({ isPaused: true }), "Ready, paused", "no rotation: paused"],
     [row({ rotationAt: NOW - 172_800_000 }), "Ready", "rotation due 2d ago"],
-    [{ ...row({ parent: "P/a" }), frequencyMs: undefined } as unknown as Row, "Ready", "its parent replaces it"],
     // On purpose less than a row has.
+    [{ ...row({ parent: "P/a" }), frequencyMs: undefined } as unknown as Row, "Ready", "its parent replaces it"],
     [{ ...row(), frequencyMs: undefined } as unknown as Row, "Ready", "no rotation"],
     [row({ troubles: [{ reason: "X", message: "x", group: "failing" }] }), "Failing", "held back"],
     [row({ troubles: [HELD, { ...HELD, group: "overdue" }] }), "Overdue", "held back"],
