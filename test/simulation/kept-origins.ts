@@ -585,6 +585,31 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
     },
   ],
   [
+    "whoever still runs on a key that a lost status no longer knows is restarted once more",
+    {
+      family: "rings-restarted",
+      story: "compromise",
+      climate: "calm",
+      seed: 1,
+      disturbances: at(56, { kind: "person", name: "wipeStatus" }),
+    },
+  ],
+  [
+    "what a look has shown to be from the past is not believed once the clock is right again",
+    {
+      family: "cloudfoundry",
+      story: "restoreLong",
+      climate: "forgetful",
+      seed: 37_427_807,
+      disturbances: [
+        { at: 3, what: { kind: "fault", fault: "crashBefore" } },
+        { at: 4, what: { kind: "fault", fault: "malformed" } },
+        { at: 5, what: { kind: "jump", byMs: -day } },
+        { at: 8, what: { kind: "person", name: "changeName" } },
+      ],
+    },
+  ],
+  [
     "a template that comes back is rolled out once more, whatever was done with it before",
     {
       family: "restart",

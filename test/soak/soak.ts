@@ -126,10 +126,7 @@ const startOperator = (access: OperatorAccess, main: string | undefined): Keytur
   startKeyturnOperator({
     ...access,
     flags: FLAGS,
-    environment: {
-      ...OPERATOR_ENVIRONMENT,
-      NODE_OPTIONS: `${OPERATOR_ENVIRONMENT.NODE_OPTIONS} ${process.env.SOAK_NODE ?? ""}`,
-    }, // DIAG
+    environment: OPERATOR_ENVIRONMENT,
     ...(main !== undefined && { main }),
     after: () => {},
   });

@@ -318,9 +318,12 @@ class BindConnection implements Connection {
     const { users, ring, servers, signal } = what;
     const isFormer = ({ id, phase, isStrange }: RingKey): boolean =>
       id !== this.#options.inUse && phase !== "adding" && !isStrange;
-    const former = ring.keys.filter(isFormer).map(({ key }) => key);
-    const acceptance = former.length > 0 ? await this.#gate.accepting(await servers(), former, signal) : NOBODY;
-    return users.moves(acceptance, signal);
+    const former = ring.keys.filter(isFormer);
+    const keys = former.map(({ key }) => key);
+    const acceptance = keys.length > 0 ? await this.#gate.accepting(await servers(), keys, signal) : NOBODY;
+    const sequenceInUse = sequenceOf(findKey(ring, this.#options.inUse ?? ""));
+    const areOlder = former.every((key) => sequenceOf(key) < sequenceInUse);
+    return users.moves({ ...acceptance, areOlder }, signal);
   }
 
   /** Another key would fare no better: what is wrong is with the servers. */
@@ -392,6 +395,8 @@ interface Sight {
   readonly signal: AbortSignal;
 }
 
+/** Of one that bears no marks nobody can tell: it is older than none, and none is older than it. */
+const sequenceOf = (key: RingKey | undefined): number => key?.marks?.sequence ?? Number.NaN;
 const isBorn = ({ kind }: Objection): boolean => kind !== "unborn";
 const FROM_THE_PAST: Objection = { server: "the status", why: "knows of no later key", kind: "behind" };
 const NOT_MOVED = "not everybody runs on the new key";

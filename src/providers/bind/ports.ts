@@ -41,8 +41,13 @@ export type SendCommand = typeof sendCommand;
 export interface KeyUsers {
   /** What keeps them from being restarted for another key: until there is nothing, none is published. */
   notPrepared(signal: AbortSignal): Promise<readonly Objection[]>;
-  /** `former` tells which servers accept a key of before. */
-  moves(former: Acceptance, signal: AbortSignal): Promise<Moves>;
+  moves(former: FormerKeys, signal: AbortSignal): Promise<Moves>;
+}
+
+/** Which servers accept a key of before. */
+export interface FormerKeys extends Acceptance {
+  /** Each of these keys was made before the one in use: whoever is restarted comes to a later key. */
+  readonly areOlder: boolean;
 }
 
 export interface Moves {

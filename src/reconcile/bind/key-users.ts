@@ -3,8 +3,8 @@ import { isOpen } from "../../engine/windows.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { recordOf } from "../../kube/record.ts";
-import type { KeyUsers, Moves } from "../../providers/bind/ports.ts";
-import type { Acceptance, Objection } from "../../providers/bind/server-gate.ts";
+import type { FormerKeys, KeyUsers, Moves } from "../../providers/bind/ports.ts";
+import type { Objection } from "../../providers/bind/server-gate.ts";
 import type { Fingerprinter } from "../../publish/fingerprint.ts";
 import { type SecretAddress, secretType } from "../../publish/secret-publisher.ts";
 import { isPodBehind, type KeyOfBefore } from "../../restart/pod-behind.ts";
@@ -48,6 +48,10 @@ export interface KeyUsersOptions extends KeyUsersParts {
   readonly replaced: KeyOfBefore | undefined;
   /** The key that is published must not be used any more: nobody is waited for before another one is. */
   readonly isUrgent: boolean;
+}
+
+interface NamedPodBehind extends PodBehind {
+  readonly name: string;
 }
 
 type Participant = KeyWorkload & { readonly record: WorkloadRecord };
@@ -102,22 +106,39 @@ export class KubeKeyUsers implements KeyUsers {
   }
 
   /** Workloads before pods: one whose rollout was over then has no pods of before but those that it left. */
-  async moves(former: Acceptance, signal: AbortSignal): Promise<Moves> {
+  async moves(former: FormerKeys, signal: AbortSignal): Promise<Moves> {
     const { replaced } = this.#options;
     const users = await this.#users(signal);
-    const participants = users.filter(isParticipant);
     const remarks = this.#remarks(users);
     // A status that was lost, or is from the past, does not tell whom to wait for: servers do.
-    if (!replaced) return { behind: [...former.accepting].map(unknownMove), remarks };
-    if (participants.length === 0) return { behind: [], remarks };
+    const isTold = replaced !== undefined;
+    const participants = isTold || former.areOlder ? users.filter(isParticipant) : [];
+    const { behind, servers } = await this.#followAll(participants, former, signal);
+    const others = isTold ? [] : [...former.accepting].filter((server) => !servers.has(server));
+    return { behind: [...behind, ...others.map(unknownMove)], remarks };
+  }
+
+  /** Which of them are behind, and the servers among their pods. */
+  async #followAll(
+    participants: readonly Participant[],
+    former: FormerKeys,
+    signal: AbortSignal,
+  ): Promise<{ readonly behind: readonly Objection[]; readonly servers: ReadonlySet<string> }> {
+    const { replaced, secret: address } = this.#options;
+    const isAskedAgain = participants.some(({ mark }) => mark.again.has(address.name));
+    const mayBeBehind = replaced !== undefined || former.accepting.size > 0 || isAskedAgain;
+    if (participants.length === 0 || !mayBeBehind) return { behind: [], servers: new Set() };
     const secret = await this.#secret(signal);
     const pods = await this.#podsBehind({ secret, replaced, former }, signal);
     const behind: Objection[] = [];
+    const servers = new Set<string>();
     for (const user of participants) {
-      const objection = await this.#follow(user, { secret, pods: pods.get(user.key) ?? [] }, signal);
+      const own = pods.get(user.key) ?? [];
+      for (const { name } of own) servers.add(name);
+      const objection = await this.#follow(user, { secret, pods: own }, signal);
       if (objection) behind.push(objection);
     }
-    return { behind, remarks };
+    return { behind, servers };
   }
 
   #remarks(users: readonly KeyWorkload[]): readonly string[] {
@@ -172,25 +193,27 @@ export class KubeKeyUsers implements KeyUsers {
 
   /** By the workload that makes them; those of others are nobody's concern here. */
   async #podsBehind(
-    what: { readonly secret: ReadSecret; readonly replaced: KeyOfBefore; readonly former: Acceptance },
+    what: { readonly secret: ReadSecret; readonly replaced: KeyOfBefore | undefined; readonly former: FormerKeys },
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, readonly PodBehind[]>> {
+  ): Promise<ReadonlyMap<string, readonly NamedPodBehind[]>> {
     const { pods, owners, reading, clock, secret: address } = this.#options;
     const { secret, replaced, former } = what;
-    const behind = new Map<string, PodBehind[]>();
+    const behind = new Map<string, NamedPodBehind[]>();
     const list = (): ReturnType<PodLister["usersIn"]> => pods.usersIn(address.namespace, signal);
     for (const pod of await ask({ verb: "list", type: podType, signal }, list)) {
       const use = pod.uses.find(({ source }) => source === secret.source);
       if (!use || !ROLLED.has(controllerOf(pod.metadata)?.kind ?? "")) continue;
       const digest = saidDigests(pod.annotations, reading).get(secret.source);
-      const isOld = isPodBehind({ createdAt: pod.createdAt, digest }, consumedBy(secret, use), replaced);
-      const isBehind = isOld || former.accepting.has(pod.metadata.name);
-      const isUnasked = former.silent.has(pod.metadata.name) && clock.now() - pod.createdAt < START_MS;
+      const { name } = pod.metadata;
+      const consumer = { createdAt: pod.createdAt, digest };
+      const isOld = replaced !== undefined && isPodBehind(consumer, consumedBy(secret, use), replaced);
+      const isBehind = isOld || former.accepting.has(name);
+      const isUnasked = former.silent.has(name) && clock.now() - pod.createdAt < START_MS;
       if (!isBehind && !isUnasked) continue;
       const walk = { verb: "get", type: replicaSetType, signal } as const;
       const owner = await ask(walk, () => owners.ownerOf(pod.metadata, signal));
       if (owner.kind !== "workload") continue;
-      behind.set(owner.key, [...(behind.get(owner.key) ?? []), { ...pod, isUnasked: !isBehind }]);
+      behind.set(owner.key, [...(behind.get(owner.key) ?? []), { ...pod, name, isUnasked: !isBehind }]);
     }
     return behind;
   }

@@ -175,7 +175,8 @@ class ManagedReconciler {
     if (problem && isNews(result.object, problem)) await this.#reporter.restsOn(written, problem, signal);
     this.#options.holds?.note(key, result.heldFor);
     const { resourceVersion = "" } = written.metadata;
-    const isSure = isContinued || result.hasLooked;
+    // While clocks disagree, a status that a look has shown to be from the past stays as it is.
+    const isSure = result.hasLooked ? hold !== "ClockSkewed" : isContinued;
     const { secret: left, outcome } = result;
     this.#rests.remember(key, { uid, resourceVersion, spec, inputs, secret: left, outcome, isSure });
     this.#reporter.nothingToDo(key, result.decision.reason, result.outcome);

@@ -41,7 +41,10 @@ export interface Rested {
   readonly outcome: Outcome;
   /** As it was before the pass looked at anything. */
   readonly inputs: string;
-  /** The pass has looked outside, or went on from one that had: the status that it left is not from the past. */
+  /**
+   * The pass has looked outside and could act on what it saw, or went on from one that had: the status that it left is not
+   * from the past.
+   */
   readonly isSure: boolean;
 }
 
