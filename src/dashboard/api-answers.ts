@@ -51,7 +51,7 @@ type Asked = Parameters<Answer>[0];
 async function preview({ source, looker, query }: Asked): Promise<Preview> {
   const action = ACTIONS.find((one) => one === query.get("action"));
   if (!action) throw new BadQuestion(400, `action must be one of ${ACTIONS.join(", ")}`);
-  const until = readUntil(Number(query.get("until")));
+  const until = readUntil(Number(query.get("until") || Number.NaN));
   const { kube } = looker.guest;
   const resource = await readResource(kube, readCredential(query.get("id")));
   const parent = await lookAtParent(kube, resource);

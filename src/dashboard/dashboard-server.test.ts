@@ -231,6 +231,7 @@ describe("bad input", () => {
       ["too much of it", "/api/futures", { body: big }, 413],
       ["too many ids", "/api/futures", { body: { ids: Array(101).fill("x"), until: 1 } }, 400],
       ["no instant", "/api/futures", { body: { ids: [], until: "soon" } }, 400],
+      ["a preview until nothing", "/api/preview?id=ServiceBinding/orders&action=rotate&until=", {}, 400],
       ["no such kind", "/api/credential?id=Secret/default/orders", {}, 400],
       ["a path for a name", "/api/credential?id=ServiceBinding/..%2f..", {}, 400],
       ["no such resource", "/api/credential?id=ServiceBinding/nobody", {}, 404],

@@ -1,16 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { CredentialLine } from "../insight/audit/credential-lines.ts";
+import { whyIntended } from "../insight/explain/history-facts.ts";
 import { managedResource } from "../insight/resources/managed-resource.ts";
-import { goneBars } from "./history.ts";
+import { deletedBars, goneBars } from "./history.ts";
 import { bindingKind, madeUpBinding } from "./made-up-objects.fixture.ts";
 import type { KeyBar } from "./wire.ts";
 
 const day = (date: number): string => `2025-11-${String(date).padStart(2, "0")}T00:00:00Z`;
 const at = (date: number): number => Date.parse(day(date));
 
-const rotation = (keyId: string, date: number, outcome = "Succeeded"): object => ({
+const rotation = (keyId: string, date: number, outcome = "Succeeded", reason = "RotationDue"): object => ({
   keyId,
-  reason: "RotationDue",
+  reason,
   startedAt: day(date),
   endedAt: day(date),
   outcome,
@@ -56,6 +58,12 @@ describe("keys that are no more", () => {
       [],
       [gone("a", 1, 20)],
     ],
+    [
+      "one that was forced says so",
+      stateWith([rotation("active", 20), rotation("b", 10, "Succeeded", "Forced")]),
+      [],
+      [{ ...gone("b", 10, 20), mark: { kind: "forced", words: whyIntended("Forced") } }],
+    ],
     ["one that nothing tells the successor of is left out", stateWith([rotation("lost", 21)]), [], []],
     [
       "the audit log knows better, and longer",
@@ -67,4 +75,24 @@ describe("keys that are no more", () => {
   for (const [reason, state, written, expected] of rows) {
     test(reason, () => assert.deepEqual(goneBars(state, written), expected));
   }
+});
+
+test("a deleted key has the reason that the audit log gave when it was intended, and none where it was due", () => {
+  const line = (action: string, name: string, date: number, cause?: string): CredentialLine => {
+    const key = { keyName: name, keyId: action === "KeyIntended" ? undefined : name };
+    const about = { kind: "ServiceBinding", namespace: undefined, name: "orders", note: "", outcome: undefined };
+    return { ...about, ...key, at: at(date), action, cause };
+  };
+  const told = deletedBars([
+    line("KeyIntended", "a", 1, "Compromised"),
+    line("KeyPublished", "a", 1, "compromised"),
+    line("KeyIntended", "b", 5, "RotationDue"),
+    line("KeyPublished", "b", 5, "rotated"),
+    line("KeyDeleted", "a", 6),
+    line("KeyIntended", "a", 7, "Forced"),
+    line("KeyDeleted", "b", 8),
+  ]);
+  const mark = { kind: "compromised", words: whyIntended("Compromised") } as const;
+  const due: KeyBar = { id: "b", name: "b", state: "deleted", createdAt: at(5), deletedAt: at(8) };
+  assert.deepEqual(told, [{ ...gone("a", 1, 5, 6), mark }, due]);
 });

@@ -1,11 +1,11 @@
-import type { HistoryEntry, RotationOutcome, State } from "../engine/model.ts";
+import { type HistoryEntry, REASONS, type RotationOutcome, type State } from "../engine/model.ts";
 import { type CredentialLine, credentialLines } from "../insight/audit/credential-lines.ts";
 import { linesOfFile } from "../insight/audit/read-lines.ts";
 import { whyIntended } from "../insight/explain/history-facts.ts";
 import type { ManagedResource } from "../insight/resources/managed-resource.ts";
-import { formerBars } from "./key-bars.ts";
+import { formerBars, reasonMark } from "./key-bars.ts";
 import type { ViewSource } from "./view-source.ts";
-import type { HistoryLine, KeyBar } from "./wire.ts";
+import type { HistoryLine, KeyBar, KeyMark } from "./wire.ts";
 
 const YEAR_MS = 366 * 86_400_000;
 const MAX_LINES = 500;
@@ -94,6 +94,7 @@ export function deletedBars(lines: readonly CredentialLine[]): readonly KeyBar[]
     const first = published[index];
     if (!first || keyId === undefined) return [];
     const next = published.slice(index + 1).find((line) => line.keyId !== keyId);
+    const mark = markIn(lines, first);
     return [
       {
         id: keyId,
@@ -102,7 +103,16 @@ export function deletedBars(lines: readonly CredentialLine[]): readonly KeyBar[]
         createdAt: first.at,
         ...(next && { replacedAt: next.at }),
         deletedAt,
+        ...(mark && { mark }),
       },
     ];
   });
+}
+
+/** Why such a key was wanted: what was written down before it was made. */
+function markIn(lines: readonly CredentialLine[], { keyName, at }: CredentialLine): KeyMark | undefined {
+  if (keyName === undefined) return undefined;
+  const intent = lines.findLast((line) => line.action === "KeyIntended" && line.keyName === keyName && line.at <= at);
+  const reason = REASONS.find((one) => one === intent?.cause);
+  return reason && reasonMark(reason);
 }

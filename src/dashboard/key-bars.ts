@@ -51,10 +51,11 @@ export function keyBars(report: StatusReport, now: number): readonly KeyBar[] {
 export function formerBars({ active, pending, retired, history }: State): readonly KeyBar[] {
   const known = new Set([active, pending, ...retired].map((key) => key?.id));
   const succeeded = history.filter(({ outcome }) => outcome === "Succeeded");
-  return succeeded.flatMap(({ keyId, endedAt }, index) => {
+  return succeeded.flatMap(({ keyId, endedAt, reason }, index) => {
     const replacedAt = succeeded[index - 1]?.endedAt;
     if (known.has(keyId) || replacedAt === undefined) return [];
-    return [{ id: keyId, name: keyId, state: "deleted", createdAt: endedAt, replacedAt }];
+    const mark = reason && reasonMark(reason);
+    return [{ id: keyId, name: keyId, state: "deleted", createdAt: endedAt, replacedAt, ...(mark && { mark }) }];
   });
 }
 

@@ -73,11 +73,15 @@ function secretWords({ spec }: ManagedResource): string {
 }
 
 function oldKeyWords(action: Action, { resource, keys, now }: Told): readonly string[] {
-  const { active } = resource.state;
+  const { active, retired } = resource.state;
   if (!active) return [];
   const bar = keys.find(({ id }) => id === active.id);
   if (action === "compromised") {
-    return [`The key ${active.name} is deleted as soon as that is published: whoever still uses it is locked out.`];
+    const others = retired.length > 0 && "Keys that were retired before stay until their own time comes.";
+    return [
+      `The key ${active.name} is deleted as soon as that is published: whoever still uses it is locked out.`,
+      ...(others ? [others] : []),
+    ];
   }
   if (bar?.deletedAt === undefined) return [`The key ${active.name} is retired.`];
   return [`The key ${active.name} goes on working, and is deleted at ${moment(bar.deletedAt, now)}.`];

@@ -96,9 +96,9 @@ describe("what is kept of a resource", () => {
         history.map(({ keyId, reason }) => [keyId, reason]),
         [
           ["a", "RotationDue"],
-          ["z", undefined],
+          ["z", "Forced"],
         ],
-        "how a key came to be, of those that are there; of others that they were",
+        "how a key came to be",
       );
       assert.deepEqual(formerBars(after.state), formerBars(before.state));
       const told = ({

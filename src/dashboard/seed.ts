@@ -1,4 +1,5 @@
 import { OWN_GROUP } from "../base/own-names.ts";
+import type { Reason } from "../engine/model.ts";
 import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
 import { apiVersionOf, type KubeObject, type ObjectMeta } from "../kube/objects.ts";
 import { ANNOTATIONS, FINALIZER, type ManagedKind } from "../reconcile/managed/managed-kind.ts";
@@ -85,7 +86,7 @@ function trimmedStatus(status: Fields): Fields {
   const ids = new Set(
     [inside, ...itemsOf(kept.retiredKeys), ...itemsOf(fieldsOf(kept.atProvider).retiredKeys)].flatMap(idsIn),
   );
-  // How a key came to be is told of those that are there; of others, that they were.
+  // When a key was begun is told of those that are there; of others, what did not simply come with time.
   const history = itemsOf(status.history).flatMap((entry) => told(entry, ids.has(entry.keyId)));
   const conditions = itemsOf(status.conditions).filter(isComplaint);
   return {
@@ -102,10 +103,13 @@ function trimmedStatus(status: Fields): Fields {
 /** A rotation that has succeeded, in short. */
 type Told = readonly [keyId: unknown, endedAt: unknown, startedAt?: unknown, reason?: unknown];
 
+const ORDINARY: Reason = "RotationDue";
+
 function told(entry: Fields, isThere: boolean): readonly (Fields | Told)[] {
   const { keyId, startedAt, endedAt, reason, outcome } = entry;
   if (outcome !== "Succeeded") return isThere ? [entry] : [];
-  return [isThere ? [keyId, endedAt, startedAt, reason] : [keyId, endedAt]];
+  if (isThere) return [[keyId, endedAt, startedAt, reason]];
+  return [reason === ORDINARY || reason === undefined ? [keyId, endedAt] : [keyId, endedAt, null, reason]];
 }
 
 /** With every rotation as a status has it. */
@@ -113,8 +117,8 @@ function grown({ history, ...status }: Fields): Fields {
   if (!Array.isArray(history)) return status;
   const entries = (history as readonly (Fields | Told)[]).map((entry) => {
     if (!Array.isArray(entry)) return entry;
-    const [keyId, endedAt, startedAt = endedAt, reason] = entry as Told;
-    return { keyId, startedAt, endedAt, reason, outcome: "Succeeded" };
+    const [keyId, endedAt, startedAt, reason] = entry as Told;
+    return { keyId, startedAt: startedAt ?? endedAt, endedAt, reason, outcome: "Succeeded" };
   });
   return { ...status, history: entries };
 }
