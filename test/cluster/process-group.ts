@@ -12,7 +12,7 @@ type Unsent<T> = T extends { readonly id: number } ? Omit<T, "id"> : never;
  * On a machine of two cores the collector of the API server alone takes a quarter of what it works; memory is not what is
  * short there.
  */
-const COLLECT_LATER = { GOGC: "300" };
+const COLLECT_LATER = { GOGC: "800", GOMEMLIMIT: "6GiB" };
 
 /**
  * Named processes that die with this one, however it dies: a supervisor in a session of its own is their parent and

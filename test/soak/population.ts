@@ -16,18 +16,21 @@ export const KINDS = [
 ] as const;
 export type SoakKind = (typeof KINDS)[number];
 
-/** Of a thousand. What makes others for each of its keys is rare, as it is in clusters; so is BIND. */
+/**
+ * Of a thousand. What makes others for each of its keys is rare, as it is in clusters; so is BIND. Three in ten have no key
+ * of their own, and follow that of another.
+ */
 const SHARES: Readonly<Record<SoakKind, number>> = {
-  ServiceBinding: 478,
-  ServiceCredentialBinding: 323,
-  RotatingCredentialBinding: 40,
+  ServiceBinding: 401,
+  ServiceCredentialBinding: 270,
+  RotatingCredentialBinding: 10,
   RotatingResource: 10,
   Bind9Cluster: 3,
   Bind9Instance: 3,
   RndcKey: 3,
-  CFServiceInstance: 40,
-  CFServiceBinding: 80,
-  Deployment: 20,
+  CFServiceInstance: 80,
+  CFServiceBinding: 160,
+  Deployment: 60,
 };
 const THOUSAND = Object.values(SHARES).reduce((sum, share) => sum + share, 0);
 
@@ -43,13 +46,15 @@ export function countsOf(resources: number): Readonly<Record<SoakKind, number>> 
 /** From and to, in seconds. */
 export type PolicyRange = readonly [shortest: number, longest: number];
 
-/** Most are near the longest: whoever rotates every minute is the exception. */
-const TOWARDS_LONG = 1 / 3;
+/** One in ten is anywhere; the others are near the longest: whoever rotates every minute is the exception. */
+const ANYWHERE = 1 / 10;
+const NEAR = 1 / 8;
 /** Of the frequency, and no less than this. */
 const OVERLAP = { share: 1 / 4, leastSeconds: 5 };
 
 export function drawPolicy(random: Random, [shortest, longest]: PolicyRange): Rotation {
-  const frequency = Math.round(shortest + (longest - shortest) * random.next() ** TOWARDS_LONG);
+  const share = random.next() < ANYWHERE ? 1 : NEAR;
+  const frequency = Math.round(longest - (longest - shortest) * share * random.next());
   const overlap = Math.max(OVERLAP.leastSeconds, Math.round(frequency * OVERLAP.share));
   return { frequency: `${frequency}s`, ttl: `${frequency + overlap}s` };
 }
