@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -34,6 +34,7 @@ const NOW = Date.UTC(2026, 10, 18, 9, 41, 12);
 
 const folder = await mkdtemp(join(tmpdir(), "keyturn-screenshots-"));
 const ends = new AsyncDisposableStack();
+const taken = join(folder, "taken");
 let bytes = 0;
 try {
   await takeAll();
@@ -68,11 +69,8 @@ async function takeAll(): Promise<void> {
   const browser = await openBrowser();
   ends.defer(() => browser.close());
 
-  await mkdir(values.out, { recursive: true });
+  await mkdir(taken);
   const shots = SHOTS.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
-  if (values.only.length === 0) {
-    for (const name of await readdir(values.out)) if (name.endsWith(".png")) await rm(join(values.out, name));
-  }
   for (const size of ["wide", "middling", "narrow"] as const) {
     const [width, height] = SIZES[size];
     for (const colorScheme of size === "wide" ? (["light", "dark"] as const) : (["light"] as const)) {
@@ -91,12 +89,22 @@ async function takeAll(): Promise<void> {
     const page = await enter(browser, world, { viewport: PAPER, colorScheme: "light" });
     await keep(PRINTED.name, await take(page, world, PRINTED));
   }
+  await replaceOld();
   console.log(`${(bytes / 1000).toFixed(0)} KB in ${values.out}`);
+}
+
+/** Only once all are taken: half of them helps nobody. */
+async function replaceOld(): Promise<void> {
+  await mkdir(values.out, { recursive: true });
+  if (values.only.length === 0) {
+    for (const name of await readdir(values.out)) if (name.endsWith(".png")) await rm(join(values.out, name));
+  }
+  for (const name of await readdir(taken)) await copyFile(join(taken, name), join(values.out, name));
 }
 
 async function keep(name: string, picture: Buffer): Promise<void> {
   const png = palettePng(picture);
-  await writeFile(join(values.out, `${name}.png`), png);
+  await writeFile(join(taken, `${name}.png`), png);
   bytes += png.length;
 }
 

@@ -28,7 +28,7 @@ export const SHOTS: readonly Shot[] = [
     name: "compromised",
     path: "/credential/ServiceBinding/orders-db",
     shown: "dialog[open] .bar-foreseen",
-    button: "Compromised…",
+    button: "Compromised",
     sizes: ["wide"],
   },
   {
