@@ -1,10 +1,11 @@
+import type { Consumer } from "../insight/consumers/consumer.ts";
 import { deletedKeyProblems } from "../insight/consumers/deleted-keys.ts";
+import { leftBehind } from "../insight/consumers/left-behind.ts";
 import { explain, type Fact } from "../insight/explain/explanation.ts";
 import { lastFailure } from "../insight/explain/last-failure.ts";
 import { lookAtChildren } from "../insight/resources/look-at-children.ts";
 import { lookAtParent } from "../insight/resources/look-at-parent.ts";
 import { type ManagedResource, nameOf } from "../insight/resources/managed-resource.ts";
-import type { Problem } from "../insight/resources/problems.ts";
 import { withConsumers } from "../insight/status/secret-consumers.ts";
 import { reportOf } from "../insight/status/status-report.ts";
 import { visible } from "../insight/words/visible.ts";
@@ -49,8 +50,11 @@ export async function runExplain(call: ClusterCall): Promise<ExitCode> {
     const children = await lookAtChildren(kube, resource);
     const parent = await lookAtParent(kube, resource);
     const now = world.clock.now();
-    const consumerProblems = await problemsOfConsumers(kube, resource, now);
-    const facts = explain(resource, { now, lastFailure: failure, children, parent, consumerProblems });
+    const users = await consumersOf(kube, resource, now);
+    const consumerProblems = deletedKeyProblems(resource, users);
+    const behind = leftBehind(resource, users, now);
+    const about = { now, lastFailure: failure, children, parent, consumerProblems, leftBehind: behind };
+    const facts = explain(resource, about);
     if (format === "json") {
       world.stdout.write(`${JSON.stringify(explanationJson(resource, facts, { now, children }), null, 2)}\n`);
       continue;
@@ -62,9 +66,9 @@ export async function runExplain(call: ClusterCall): Promise<ExitCode> {
 }
 
 /** Whoever may not look at workloads is told nothing of them here: `keyturn status` says what could not be seen. */
-async function problemsOfConsumers(kube: Kube, resource: ManagedResource, now: number): Promise<readonly Problem[]> {
+async function consumersOf(kube: Kube, resource: ManagedResource, now: number): Promise<readonly Consumer[]> {
   const { reports } = await withConsumers(kube, [reportOf(resource, now)], now);
-  return reports.flatMap(({ consumers = [] }) => deletedKeyProblems(resource, consumers));
+  return reports.flatMap(({ consumers = [] }) => consumers);
 }
 
 function explanationText(
@@ -73,11 +77,11 @@ function explanationText(
   { width, paint }: { readonly width: number; readonly paint: Paint },
 ): string {
   const indent = Math.max(...facts.map(({ about }) => about.length)) + 2;
-  const lines = facts.flatMap(({ about, text, isProblem = false }) => {
+  const lines = facts.flatMap(({ about, text, isProblem = false, isWarning = false }) => {
     const label = about.padEnd(indent);
     const [first = "", ...others] = wrap(visible(text), width - indent);
     return [
-      `${isProblem ? paint.problem(label) : paint.faint(label)}${first}`,
+      `${isProblem || isWarning ? paint.problem(label) : paint.faint(label)}${first}`,
       ...others.map((line) => " ".repeat(indent) + line),
     ];
   });

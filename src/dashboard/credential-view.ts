@@ -1,4 +1,5 @@
 import { deletedKeyProblems } from "../insight/consumers/deleted-keys.ts";
+import { leftBehind } from "../insight/consumers/left-behind.ts";
 import { explain, type Fact, lastFailureText } from "../insight/explain/explanation.ts";
 import { lastFailure } from "../insight/explain/last-failure.ts";
 import { type ChildView, lookAtChildren } from "../insight/resources/look-at-children.ts";
@@ -58,7 +59,15 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
   const users = report.consumers ?? [];
   const consumerProblems = deletedKeyProblems(resource, users);
   const formerNames = new Map(past.deleted.flatMap(({ id, name }) => (id === name ? [] : [[id, name] as const])));
-  const facts = explain(resource, { now, lastFailure: undefined, children, parent, consumerProblems, formerNames });
+  const facts = explain(resource, {
+    now,
+    lastFailure: undefined,
+    children,
+    parent,
+    consumerProblems,
+    leftBehind: leftBehind(resource, users, now),
+    formerNames,
+  });
   const bars = keyBars(report, now).slice(0, MAX_KEYS);
   const hidden = entry.retired + (entry.hasActive ? 1 : 0) + (entry.hasPending ? 1 : 0) - bars.length;
   const own = parent && keyInParent(resource, parent, now);
@@ -96,10 +105,12 @@ export async function lastFailureView(
 /** Of a thing that there are very many of, the first few stand for all. */
 function told(facts: readonly Fact[]): CredentialView["facts"] {
   const counts = new Map<string, number>();
-  return facts.flatMap(({ about, text, isProblem }) => {
+  return facts.flatMap(({ about, text, isProblem, isWarning }) => {
     const count = (counts.get(about) ?? 0) + 1;
     counts.set(about, count);
-    return count > MAX_ALIKE ? [] : [{ about, text: cut(text), ...(isProblem && { isProblem }) }];
+    return count > MAX_ALIKE
+      ? []
+      : [{ about, text: cut(text), ...(isProblem && { isProblem }), ...(isWarning && { isWarning }) }];
   });
 }
 

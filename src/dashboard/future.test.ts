@@ -65,7 +65,10 @@ test("a preview gives its dates however many retired keys there are, and what is
   const { statement } = previewOf(resource, "rotate", { now, until: made + 40 * DAY_MS });
   assert.match(statement.join(" "), /is deleted at 2025-11-19.* The next rotation is at 2025-11-19/);
   const compromised = previewOf(resource, "compromised", { now, until: made + 40 * DAY_MS });
-  assert.match(compromised.statement.join(" "), /Keys that were retired before stay until their own time comes\./);
+  assert.match(
+    compromised.statement.join(" "),
+    /The 600 keys that were retired before stay until their own time comes\./,
+  );
   const said = explain(resource, { now, lastFailure: undefined }).find(({ about }) => about === "Now")?.text ?? "";
   assert.equal(said.match(/Deletes the retired key/g)?.length, 5);
   assert.match(said, /And 595 more retired keys, whose time is over\.$/);

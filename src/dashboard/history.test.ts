@@ -64,6 +64,12 @@ describe("keys that are no more", () => {
       [],
       [{ ...gone("b", 10, 20), mark: { kind: "forced", words: whyIntended("Forced") } }],
     ],
+    [
+      "of one that the audit log tells of, the status still knows why",
+      stateWith([rotation("active", 20), rotation("b", 10, "Succeeded", "Forced")]),
+      [gone("b", 10, 20, 22)],
+      [{ ...gone("b", 10, 20, 22), mark: { kind: "forced", words: whyIntended("Forced") } }],
+    ],
     ["one that nothing tells the successor of is left out", stateWith([rotation("lost", 21)]), [], []],
     [
       "the audit log knows better, and longer",

@@ -43,9 +43,14 @@ export async function pastOf(source: ViewSource, resource: ManagedResource): Pro
 export function goneBars(state: State, written: readonly KeyBar[]): readonly KeyBar[] {
   const isThere = new Set([...state.retired, ...(state.active ? [state.active] : [])].map(({ id }) => id));
   const isWritten = new Set(written.map(({ id }) => id));
-  const former = formerBars(state).filter(({ id }) => !isWritten.has(id));
-  return [...written.filter(({ id }) => !isThere.has(id)), ...former].sort((a, b) => b.createdAt - a.createdAt);
+  const said = formerBars(state);
+  const marks = new Map(said.map(({ id, mark }) => [id, mark]));
+  const former = said.filter(({ id }) => !isWritten.has(id));
+  const gone = written.filter(({ id }) => !isThere.has(id));
+  return [...gone.map((bar) => marked(bar, marks.get(bar.id))), ...former].sort((a, b) => b.createdAt - a.createdAt);
 }
+
+const marked = (bar: KeyBar, mark: KeyMark | undefined): KeyBar => (bar.mark || !mark ? bar : { ...bar, mark });
 
 async function auditLinesOf(
   { audit, clock, logger }: ViewSource,

@@ -1,3 +1,4 @@
+import type { KnownKey } from "../engine/model.ts";
 import { endByParent, hintAtParent } from "../insight/explain/parent-words.ts";
 import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
 import { delayOf } from "../insight/rotate/request-rotation.ts";
@@ -77,14 +78,24 @@ function oldKeyWords(action: Action, { resource, keys, now }: Told): readonly st
   if (!active) return [];
   const bar = keys.find(({ id }) => id === active.id);
   if (action === "compromised") {
-    const others = retired.length > 0 && "Keys that were retired before stay until their own time comes.";
     return [
       `The key ${active.name} is deleted as soon as that is published: whoever still uses it is locked out.`,
-      ...(others ? [others] : []),
+      ...earlierWords(retired, keys, now),
     ];
   }
   if (bar?.deletedAt === undefined) return [`The key ${active.name} is retired.`];
   return [`The key ${active.name} goes on working, and is deleted at ${moment(bar.deletedAt, now)}.`];
+}
+
+/** Of those that were retired before: nobody has said anything against them. */
+function earlierWords(retired: readonly KnownKey[], keys: readonly KeyBar[], now: number): readonly string[] {
+  const [first, ...others] = retired;
+  if (!first) return [];
+  if (others.length > 0)
+    return [`The ${retired.length} keys that were retired before stay until their own time comes.`];
+  const deletedAt = keys.find(({ id }) => id === first.id)?.deletedAt;
+  const until = deletedAt === undefined ? "its own time comes" : moment(deletedAt, now);
+  return [`The key ${first.name}, which was retired before, stays until ${until}.`];
 }
 
 /** After what is made now. */

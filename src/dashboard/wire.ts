@@ -150,7 +150,7 @@ export interface CredentialView {
   /** Which state of the resource this is; goes back with an action. */
   readonly seen: SeenState;
   /** The words of `keyturn explain`. */
-  readonly facts: readonly { readonly about: string; readonly text: string; readonly isProblem?: true }[];
+  readonly facts: readonly FactLine[];
   /** Where it stands in the protocol; empty when nothing is under way. */
   readonly steps: readonly ProtocolStep[];
   /** All of them, the newest first; at most `MAX_KEYS`. */
@@ -173,6 +173,14 @@ export interface CredentialView {
   readonly actions: readonly ActionOffer[];
   /** Why there are none. */
   readonly refusal?: string;
+}
+
+export interface FactLine {
+  readonly about: string;
+  readonly text: string;
+  readonly isProblem?: true;
+  /** Nothing is wrong yet, and will be unless somebody does something. */
+  readonly isWarning?: true;
 }
 
 export const MAX_KEYS = 500;

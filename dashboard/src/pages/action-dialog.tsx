@@ -9,6 +9,7 @@ import { Sentence } from "../parts/sentence.tsx";
 import { ACTION_WORDS } from "../parts/words.ts";
 import { clampSpan } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
+import { unrestartedWords } from "./unrestarted.ts";
 
 const LEAST_AHEAD_MS = 2 * 86_400_000;
 
@@ -45,6 +46,7 @@ export function ActionDialog(props: {
   const [failure, setFailure] = useState<string>();
   const isConfirmed = action !== "compromised" || typed === row.name;
   const { label, confirm } = ACTION_WORDS[action];
+  const staying = unrestartedWords(view.consumers, action);
 
   useEffect(() => {
     const element = dialog.current;
@@ -86,6 +88,11 @@ export function ActionDialog(props: {
                   <Sentence text={sentence} names={names} />
                 </li>
               ))}
+              {staying === undefined ? null : (
+                <li>
+                  <Sentence text={staying} />
+                </li>
+              )}
             </ol>
             <KeyChart
               keys={preview.value.keys}

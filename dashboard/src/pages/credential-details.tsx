@@ -45,6 +45,13 @@ export function Details(props: {
           <Sentence text={text} names={names} />
         </Notice>
       ))}
+      {view.facts
+        .filter(({ isWarning }) => isWarning)
+        .map(({ text }) => (
+          <Notice key={text}>
+            <Sentence text={text} names={names} />
+          </Notice>
+        ))}
       {(row.warnings ?? []).map((warning) => (
         <Notice key={warning}>
           <Sentence text={warning} />

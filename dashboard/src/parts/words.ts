@@ -181,8 +181,9 @@ export function factGroups(
   facts: CredentialView["facts"],
   lastFailure?: string,
 ): readonly { about: string; texts: readonly string[] }[] {
-  const calm = facts.filter(({ isProblem }) => !isProblem);
-  const isInOrder = calm.length === facts.length;
+  // Those stand at the top of the page.
+  const calm = facts.filter(({ isProblem, isWarning }) => !isProblem && !isWarning);
+  const isInOrder = !facts.some(({ isProblem }) => isProblem);
   const past = isInOrder && lastFailure !== undefined ? [{ about: "Problem", text: lastFailure }] : [];
   const groups = Map.groupBy([...calm, ...past], ({ about }) => about);
   return [...groups]

@@ -2,9 +2,7 @@ import { parseInstant } from "../../base/instant.ts";
 import { type ManagedResource, retiredKeys } from "../resources/managed-resource.ts";
 import type { Problem } from "../resources/problems.ts";
 import type { Consumer } from "./consumer.ts";
-
-/** Key and pod are dated by clocks of different machines. */
-const SKEW_MS = 5000;
+import { SKEW_MS, wasPublishedAt } from "./left-behind.ts";
 
 type KeyUser = Pick<Consumer, "notWaitedFor" | "olderPodsAt"> & {
   readonly workload: Pick<Consumer["workload"], "kindName" | "namespace" | "name">;
@@ -30,8 +28,5 @@ function isOnDeletedKey({ object, state }: ManagedResource, podAt: number): bool
   // What a Secret held before there was a resource to fill it was no key of its.
   const resourceAt = parseInstant(object.metadata.creationTimestamp) ?? Number.POSITIVE_INFINITY;
   if (!active || podAt < resourceAt || podAt >= active.createdAt - SKEW_MS) return false;
-  return retiredKeys(state).every(
-    ({ createdAt, replacedAt = Number.POSITIVE_INFINITY }) =>
-      podAt < createdAt - SKEW_MS || podAt > replacedAt + SKEW_MS,
-  );
+  return !retiredKeys(state).some((key) => wasPublishedAt(key, podAt));
 }

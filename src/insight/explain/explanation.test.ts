@@ -163,7 +163,13 @@ test("every situation has its words", () => {
         status: { retiredKeys: [{ ...replaced, overlap: "2d", cause: "rotated", heldFor: "Deployment shop/web" }] },
       },
       "Problem",
-      "None; but orders-z is kept for those who have not moved.",
+      "ConsumersBehind: Deployment shop/web has not moved from the retired key orders-z; it is deleted at 2025-11-09T00:00:00Z, in 1d at the latest, and whoever uses it then is locked out (since 2025-11-07T00:00:00Z, 1d ago)",
+    ],
+    [
+      1,
+      { status: { conditions: [{ type: "Synced", status: "False", reason: "ProviderUnavailable", message: "503" }] } },
+      "Now",
+      "What has failed is tried again, after longer and longer pauses.",
     ],
     [
       1,

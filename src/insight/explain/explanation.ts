@@ -1,15 +1,16 @@
 import { formatInstant } from "../../base/instant.ts";
-import { rotationInstant } from "../../engine/dates.ts";
+import { deletionInstant, latestDeletion, rotationInstant } from "../../engine/dates.ts";
 import type { KnownKey } from "../../engine/model.ts";
 import { closesAt, isOpen, nextOpening } from "../../engine/windows.ts";
 import { keyOf } from "../../kube/objects.ts";
+import { notMoved } from "../../reconcile/managed/consumers.ts";
 import type { ManagedSpec } from "../../reconcile/managed/managed-kind.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
 import { childKindOf, parentOf } from "../resources/children.ts";
 import type { ChildView } from "../resources/look-at-children.ts";
 import { type ManagedResource, retiredKeys } from "../resources/managed-resource.ts";
 import { outdatedWords } from "../resources/outdated.ts";
-import { type Problem, problemsOf } from "../resources/problems.ts";
+import { conditionOf, type Problem, problemsOf } from "../resources/problems.ts";
 import { oneLine } from "../words/one-line.ts";
 import { moment, relative } from "../words/when.ts";
 import { awaitedChild, childFacts, nextAfter, waitingText } from "./child-words.ts";
@@ -23,6 +24,8 @@ export interface Fact {
   readonly about: string;
   readonly text: string;
   readonly isProblem?: boolean;
+  /** Nothing is wrong yet, and will be unless somebody does something. */
+  readonly isWarning?: boolean;
 }
 
 export interface ExplainOptions {
@@ -35,6 +38,8 @@ export interface ExplainOptions {
   readonly parent?: ManagedResource | undefined;
   /** What is wrong with those who use its Secret; nothing of the resource waits for that. */
   readonly consumerProblems?: readonly Problem[];
+  /** Who will be locked out when a retired key goes, in words. */
+  readonly leftBehind?: readonly string[];
   /** By id: of keys that are no more, which the resource itself does not name. */
   readonly formerNames?: ReadonlyMap<string, string>;
 }
@@ -44,14 +49,14 @@ export interface ExplainOptions {
  * can follow leaves only what is known of its keys.
  */
 export function explain(resource: ManagedResource, options: ExplainOptions): readonly Fact[] {
-  const { now, lastFailure, children = [], consumerProblems = [], formerNames } = options;
+  const { now, lastFailure, children = [], consumerProblems = [], leftBehind = [], formerNames } = options;
   const { spec, state } = resource;
   const problems = problemsOf(resource, now);
   // What stands in the way comes before what it stands in the way of.
-  const all = [...problems, ...consumerProblems];
+  const all = [...problems, ...heldProblems(resource, now), ...consumerProblems];
   const obstacles = all.map((problem) => ({ about: "Problem", text: problemText(problem, now), isProblem: true }));
   const history = historyFacts(state, now, formerNames);
-  const past = all.length === 0 ? [pastProblem(resource, lastFailure, now)] : [];
+  const past = all.length === 0 ? [pastProblem(lastFailure, now)] : [];
   if (state.isDeleting) return [...obstacles, departureFact(resource, now), ...activeFacts(resource, now), ...past];
   if (spec instanceof SpecProblem) {
     const text = "Nothing, until the spec can be followed. The keys that are there stay.";
@@ -64,6 +69,7 @@ export function explain(resource: ManagedResource, options: ExplainOptions): rea
   const byParent = endByParent(resource, options.parent, now);
   return [
     ...obstacles,
+    ...leftBehind.map((text) => ({ about: "Consumer", text, isWarning: true })),
     { about: "Now", text: nowText(resource, outlook, { spec, now, awaited }) },
     {
       about: "Next rotation",
@@ -88,7 +94,7 @@ export function explain(resource: ManagedResource, options: ExplainOptions): rea
 const named = ({ name, id }: KnownKey): string => `${name} (${id})`;
 
 function nowText(
-  { state }: ManagedResource,
+  resource: ManagedResource,
   outlook: Outlook,
   {
     spec: { policy },
@@ -97,6 +103,7 @@ function nowText(
   }: { readonly spec: ManagedSpec; readonly now: number; readonly awaited?: ChildView | undefined },
 ): string {
   const parts: string[] = awaited ? [waitingText(awaited)] : [];
+  const { state } = resource;
   const { pending, retired } = state;
   const adopted = stepOf(outlook.now, "adopt");
   const intended = stepOf(outlook.now, "intend");
@@ -112,8 +119,12 @@ function nowText(
     parts.push(`${what}, ${intended.next.name}: ${whyNewKey(intended.reason, policy)}.`);
   }
   parts.push(...deletions(retired, expired));
-  return parts.length === 0 ? "Nothing to do." : parts.join(" ");
+  if (parts.length > 0) return parts.join(" ");
+  return isTriedAgain(resource) ? "What has failed is tried again, after longer and longer pauses." : "Nothing to do.";
 }
+
+const isTriedAgain = (resource: ManagedResource): boolean =>
+  !resource.isPaused && conditionOf(resource, "Synced")?.status === "False";
 
 /** Of very many the first few are named. */
 const MAX_DELETIONS = 5;
@@ -202,17 +213,20 @@ function departureFact({ kind, object, state }: ManagedResource, now: number): F
 const problemText = ({ reason, message, since }: Problem, now: number): string =>
   `${reason}: ${oneLine(message)}${since === undefined ? "" : ` (since ${moment(since, now)})`}`;
 
-function pastProblem({ state }: ManagedResource, last: Problem | undefined, now: number): Fact {
-  const held = retiredKeys(state).filter(({ heldFor }) => heldFor !== undefined);
-  if (!last && held.length > 0) {
-    const names = held.map(({ name }) => name).join(", ");
-    return {
-      about: "Problem",
-      text: `None; but ${names} ${held.length === 1 ? "is" : "are"} kept for those who have not moved.`,
-    };
-  }
-  if (!last) return { about: "Problem", text: "None." };
-  return { about: "Problem", text: `None now. ${lastFailureText(last, now)}` };
+/** Keys whose time is over, and for whom they are kept: at the end of the hold they go all the same. */
+function heldProblems({ spec, state }: ManagedResource, now: number): readonly Problem[] {
+  if (spec instanceof SpecProblem) return [];
+  return retiredKeys(state).flatMap((key) => {
+    const goesAt = latestDeletion(spec.policy, key);
+    if (key.heldFor === undefined || !Number.isFinite(goesAt)) return [];
+    const message = `${notMoved(key.heldFor)} from the retired key ${key.name}; it is deleted at ${moment(goesAt, now)} at the latest, and whoever uses it then is locked out`;
+    const since = deletionInstant(spec.policy, key);
+    return [{ reason: "ConsumersBehind", message, since }];
+  });
+}
+
+function pastProblem(last: Problem | undefined, now: number): Fact {
+  return { about: "Problem", text: last ? `None now. ${lastFailureText(last, now)}` : "None." };
 }
 
 /** Of a failure that is over. */
