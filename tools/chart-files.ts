@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { operatorCommand } from "../src/cli/operator-command.ts";
 import { controllerGroups } from "../src/install/controller-groups.ts";
 import { operatorDeployment } from "../src/install/deployment.ts";
 import { adviceFor, definitionsFor } from "../src/install/manifests.ts";
@@ -33,6 +34,20 @@ const specFile =
   (folder: string) =>
   ({ metadata, spec }: KubeObject): readonly [string, string] => [`${folder}/${metadata.name}.yaml`, yamlOf({ spec })];
 
+/** Flags that the templates set: another value beside them would not go with the rights and names of the release. */
+const FLAGS_OF_VALUES = [
+  "controllers",
+  "dashboard-bind",
+  "dashboard-changes",
+  "dashboard-host",
+  "lease-duration",
+  "lease-name",
+  "lease-namespace",
+  "leader-elect",
+  "metrics-bind",
+  "namespaces",
+];
+
 function controllersFile(order: readonly string[]): object {
   return {
     order,
@@ -48,6 +63,7 @@ function controllersFile(order: readonly string[]): object {
       ...("controllers" in one && { controllers: one.controllers }),
     })),
     pod: podEntry(),
+    flags: { all: operatorCommand.options.map(({ name }) => name).sort(), ofValues: FLAGS_OF_VALUES },
   };
 }
 

@@ -10,15 +10,16 @@ const groups = [...Map.groupBy(customResources, ({ group }) => group)];
 const onKinds = (verbs: readonly string[]): readonly PolicyRule[] =>
   groups.map(([group, kinds]) => ({ apiGroups: [group], resources: kinds.map(({ plural }) => plural), verbs }));
 
+const definitions = {
+  apiGroups: ["apiextensions.k8s.io"],
+  resources: ["customresourcedefinitions"],
+  resourceNames: customResources.map(({ group, plural }) => `${plural}.${group}`),
+};
+
 export const uninstallRights = {
   /** In the whole cluster, to leave keys where they are. */
   keep: [
-    {
-      apiGroups: ["apiextensions.k8s.io"],
-      resources: ["customresourcedefinitions"],
-      resourceNames: customResources.map(({ group, plural }) => `${plural}.${group}`),
-      verbs: ["get"],
-    },
+    { ...definitions, verbs: ["get"] },
     ...onKinds(["list", "patch"]),
     // A finalizer may be on any Secret that a ProviderConfig has named.
     { apiGroups: [""], resources: ["secrets"], verbs: ["list", "patch"] },
@@ -26,8 +27,12 @@ export const uninstallRights = {
     { apiGroups: ["apps"], resources: ["deployments"], verbs: ["list"] },
     { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "list"] },
   ],
-  /** The same, to delete them. */
-  delete: [...onKinds(["delete"]), { apiGroups: [""], resources: ["secrets"], verbs: ["delete"] }],
+  /** The same, to delete them, and then their definitions. */
+  delete: [
+    { ...definitions, verbs: ["delete"] },
+    ...onKinds(["delete"]),
+    { apiGroups: [""], resources: ["secrets"], verbs: ["delete"] },
+  ],
   /** In the operator's own namespace; NAME is what the release calls everything. */
   own: [
     { apiGroups: ["apps"], resources: ["deployments"], resourceNames: ["NAME"], verbs: ["patch"] },

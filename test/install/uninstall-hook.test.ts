@@ -12,6 +12,7 @@ import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
 import { deploymentType } from "../../src/restart/workload-kinds.ts";
+import { crdType } from "../../src/runtime/operator.ts";
 import { root } from "../../tools/run.ts";
 import { btp } from "../families/btp.ts";
 import { ignoreMissing } from "../rotation/stage.ts";
@@ -106,11 +107,12 @@ describe("the Job that goes before a release, as its ServiceAccount", {
     await kube.delete(serviceBinding, { name: "hooked" });
   });
 
-  test("deletes resources where their definitions go with the release", async () => {
+  test("deletes resources, and then their definitions, where these are not to stay", async () => {
     const words = await release("crds.keep=false");
     await leave([]);
     await runAsJob(words);
-    assert.equal(await ifFound(kube.get(serviceBinding, { name: "hooked" })), undefined);
+    const name = `${serviceBinding.plural}.${serviceBinding.group}`;
+    assert.equal(await ifFound(kube.get(crdType, { name })), undefined);
   });
 });
 
