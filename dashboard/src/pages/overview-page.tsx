@@ -16,7 +16,7 @@ import { CredentialLink } from "../parts/names.tsx";
 import { Empty, Unseen } from "../parts/notice.tsx";
 import { Sentence } from "../parts/sentence.tsx";
 import { Age, When } from "../parts/when.tsx";
-import { counted, grouped, leaderWords, queueWords, TROUBLE_WORDS } from "../parts/words.ts";
+import { counted, grouped, leaderWords, queueWords, TROUBLE_WORDS, upcomingWords } from "../parts/words.ts";
 import { formatRoute } from "../route/route.ts";
 
 /** What needs somebody first, then what comes, then how the operator is. */
@@ -180,11 +180,7 @@ function Coming({ upcoming }: { upcoming: Upcoming }): JSX.Element {
   return (
     <section class="coming">
       <h3>{SPANS[span]}</h3>
-      <p class="sum">
-        {rotations + deletions === 0
-          ? "Nothing."
-          : `${counted(rotations, "rotation")}, ${counted(deletions, "deletion")}`}
-      </p>
+      <p class="sum">{upcomingWords(upcoming)}</p>
       <ul class="lines tight">
         {shown.map(({ id, at, what }) => (
           <li key={`${id} ${at} ${what}`} class="pair">

@@ -1,7 +1,7 @@
 import type { JSX, RefObject } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { KeyBar, Row } from "../../../src/dashboard/wire.ts";
-import { useNarrow, useRows, useSize } from "../app/hooks.ts";
+import { useNarrow, useRetirement, useRows, useSize } from "../app/hooks.ts";
 import { memo } from "../app/memo.ts";
 import { adjust } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
@@ -211,6 +211,7 @@ const TimelineRow = memo(
     const { row, scale, rowHeight, tabIndex, isNarrow } = props;
     const page = usePage();
     const lanes = props.lanes(row);
+    const retirement = useRetirement(row);
     return (
       <>
         <div role="rowheader" class="timeline-label">
@@ -225,7 +226,7 @@ const TimelineRow = memo(
             scale={scale}
             windows={lanes.windows}
             rowHeight={isNarrow ? rowHeight - 20 : rowHeight}
-            label={rowWords(row, page.now.peek())}
+            label={rowWords(row, page.now.peek(), retirement)}
             knownUntil={lanes.knownUntil}
           />
         </div>
