@@ -64,7 +64,7 @@ export const CLUSTER_TOKEN = "fake.cluster.token";
 export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
   const { count = 200, port = 0, wayIn = "link", mayChange = true, folder = builtFolder } = options;
   const world = new FakeWorld({ ...options, now: Date.now(), count });
-  const viewer: Viewer = { name: "jane@example.com", mayChange, unseen: [] };
+  const viewer: Viewer = { name: "jane@example.com", cluster: "made-up", mayChange, unseen: [] };
   const streams = new Set<ServerResponse>();
   const sessions = new Set<string>(wayIn === "cluster-token" ? [CLUSTER_TOKEN] : []);
   const links = new Set<string>();
