@@ -5,7 +5,8 @@ import { shortLength } from "../../../src/insight/words/when.ts";
 import { useLoaded, useRetirement, useRow } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
 import { browserClock } from "../base/clock.ts";
-import { CredentialLink, SecretLink } from "../parts/names.tsx";
+import { namePartsOf } from "../parts/name-parts.ts";
+import { CredentialLink, PlacedName, SecretLink } from "../parts/names.tsx";
 import { Empty, Notice } from "../parts/notice.tsx";
 import { Sentence } from "../parts/sentence.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
@@ -46,7 +47,7 @@ export function CredentialPage(props: { id: CredentialId; range: TimeRange | und
         <div>
           <p class="over">{kind}</p>
           <h1 tabIndex={-1}>
-            <bdi>{name.join("/")}</bdi>
+            <PlacedName {...namePartsOf(name.join("/"))} />
           </h1>
           {shown ? <Summary row={shown} /> : null}
         </div>

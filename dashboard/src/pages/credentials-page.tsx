@@ -8,7 +8,8 @@ import { adjust } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
 import type { ListQuery } from "../list/list-query.ts";
 import { FilterBar } from "../parts/filter-bar.tsx";
-import { RowName } from "../parts/names.tsx";
+import { namePartsOf } from "../parts/name-parts.ts";
+import { PlacedName, RowName } from "../parts/names.tsx";
 import { Empty } from "../parts/notice.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { VirtualGrid } from "../parts/virtual-grid.tsx";
@@ -101,7 +102,7 @@ const CredentialRow = memo((props: { row: Row; tabIndex: number; isNarrow: boole
         {retired === 0 ? <span class="faint">-</span> : <span title={counted(retired, "retired key")}>{retired}</span>}
       </div>
       <div role="gridcell" class="c-secret mono">
-        {row.secret === undefined ? <span class="faint">-</span> : <bdi>{row.secret}</bdi>}
+        {row.secret === undefined ? <span class="faint">-</span> : <PlacedName {...namePartsOf(row.secret)} />}
       </div>
     </div>
   );

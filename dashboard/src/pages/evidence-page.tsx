@@ -7,7 +7,8 @@ import { useLoaded } from "../app/hooks.ts";
 import { go } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
 import { Icon } from "../parts/icon.tsx";
-import { CredentialLink, SecretLink } from "../parts/names.tsx";
+import { namePartsOf } from "../parts/name-parts.ts";
+import { CredentialLink, PlacedName, SecretLink } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { Sentence } from "../parts/sentence.tsx";
@@ -234,7 +235,7 @@ function Item({ item }: { item: EvidenceItem }): JSX.Element {
       <th scope="row">
         {item.id === undefined ? (
           <span class="name">
-            <bdi>{item.name}</bdi> <span class="kind">{item.kind}</span>
+            <PlacedName {...namePartsOf(item.name)} /> <span class="kind">{item.kind}</span>
           </span>
         ) : (
           <CredentialLink id={item.id} />
