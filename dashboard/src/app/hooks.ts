@@ -75,6 +75,9 @@ function useMedia(query: string): boolean {
 
 export const useNarrow = (): boolean => useMedia("(max-width: 720px)");
 
+/** Also that of a small window beside another. */
+export const useMiddling = (): boolean => useMedia("(max-width: 1100px)");
+
 export interface Loaded<T> {
   readonly value?: T;
   readonly failure?: string;
