@@ -53,6 +53,7 @@ async function takeAll(): Promise<void> {
     on: scene,
     page: await readPageFiles(join(folder, "page")),
     auditPaths: [log],
+    cluster: "prod-eu10",
     operator: {
       seenFrom: "operator",
       version: "0.2.0",

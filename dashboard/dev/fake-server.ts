@@ -57,6 +57,9 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
+/** As clouds name contexts, and with a character that turns letters around. */
+const LONG_CONTEXT = "arn:aws:eks:eu-central-1:123456789012:cluster/\u202eshop-production";
+
 const PART = 250;
 /** What the fake cluster takes for a token. */
 export const CLUSTER_TOKEN = "fake.cluster.token";
@@ -64,7 +67,8 @@ export const CLUSTER_TOKEN = "fake.cluster.token";
 export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
   const { count = 200, port = 0, wayIn = "link", mayChange = true, folder = builtFolder } = options;
   const world = new FakeWorld({ ...options, now: Date.now(), count });
-  const viewer: Viewer = { name: "jane@example.com", mayChange, unseen: [] };
+  const cluster = options.isNasty ? LONG_CONTEXT : "made-up";
+  const viewer: Viewer = { name: "jane@example.com", cluster, mayChange, unseen: [] };
   const streams = new Set<ServerResponse>();
   const sessions = new Set<string>(wayIn === "cluster-token" ? [CLUSTER_TOKEN] : []);
   const links = new Set<string>();

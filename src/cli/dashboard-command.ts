@@ -84,6 +84,7 @@ async function runDashboard(flags: Flags, world: World): Promise<ExitCode> {
       logger,
       kube,
       origin: access.origin,
+      ...(access.context !== undefined && { cluster: access.context }),
       unseen: () => watch.unseen(),
       port: call.port,
       model,

@@ -9,7 +9,7 @@ import type { ViewSource } from "../dashboard/view-source.ts";
 import type { Kube } from "../kube/port.ts";
 import type { World } from "./command.ts";
 
-export interface ServeByLinkOptions extends Pick<ViewSource, "model" | "operator" | "mayChange" | "audit"> {
+export interface ServeByLinkOptions extends Pick<ViewSource, "model" | "operator" | "cluster" | "mayChange" | "audit"> {
   readonly world: World;
   readonly logger: Logger;
   readonly kube: Kube;
@@ -28,7 +28,7 @@ export interface ServedByLink {
 
 /** The dashboard for whoever sits at this machine, and has the rights of a client already. */
 export async function serveByLink(options: ServeByLinkOptions): Promise<ServedByLink> {
-  const { world, logger, kube, origin, unseen, port, model, operator, mayChange, audit } = options;
+  const { world, logger, kube, origin, unseen, port, model, operator, cluster, mayChange, audit } = options;
   const { clock, random } = world;
   const page = await readPageFiles(defaultPageFolder());
   const linkTo: { url: string } = { url: "" };
@@ -47,7 +47,16 @@ export async function serveByLink(options: ServeByLinkOptions): Promise<ServedBy
     packsStreams: false,
     gate,
     page,
-    source: { clock, logger, model, operator, mayChange, audit, pulse: new ClusterPulse({ kube, clock }) },
+    source: {
+      clock,
+      logger,
+      model,
+      operator,
+      ...(cluster !== undefined && { cluster }),
+      mayChange,
+      audit,
+      pulse: new ClusterPulse({ kube, clock }),
+    },
   });
   linkTo.url = server.url;
   return { server, link: linkWith(gate.link) };

@@ -50,6 +50,7 @@ export class UpDashboard {
       logger,
       kube,
       origin: "the embedded API",
+      cluster: "embedded",
       unseen: () => [],
       port,
       model: this.#model,

@@ -29,12 +29,13 @@ function askRaw(world: DashboardWorld, path: string, headers: Record<string, str
 
 describe("a page that is open", () => {
   test("is told everything once, and then each change", async (t) => {
-    const world = await dashboardWorld();
+    const world = await dashboardWorld({ cluster: "dev" });
     t.after(() => world.close());
     await putBinding(world.kube, "orders");
     const page = await world.live();
     const hello = await page.until(({ type }) => type === "hello");
-    assert.equal(hello.type === "hello" && hello.viewer.name, "keyturn-admin");
+    const viewer = hello.type === "hello" ? hello.viewer : undefined;
+    assert.deepEqual([viewer?.name, viewer?.cluster], ["keyturn-admin", "dev"]);
     await page.until(({ type }) => type === "overview");
     await page.until((message) => rowIn(message, "ServiceBinding/orders") !== undefined || isLast(message));
     await putBinding(world.kube, "invoices");

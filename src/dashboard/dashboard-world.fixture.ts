@@ -70,6 +70,7 @@ export interface DashboardWorldOptions {
   /** What is said of the operator, beside the watches. */
   readonly operator?: Omit<OperatorView, "watches">;
   readonly mayChange?: boolean;
+  readonly cluster?: string;
   readonly page?: PageFiles;
   readonly auditPaths?: readonly string[];
   readonly kubeOf?: (kube: Kube) => Kube;
@@ -124,6 +125,7 @@ export async function dashboardWorld(options: DashboardWorldOptions = {}): Promi
       clock,
       logger,
       model,
+      ...(options.cluster !== undefined && { cluster: options.cluster }),
       mayChange: options.mayChange ?? true,
       audit: { paths: options.auditPaths ?? [], namespace: "keyturn-system" },
       operator: () => ({ ...operator, ...options.operator, watches: watch.watches() }),

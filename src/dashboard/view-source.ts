@@ -13,6 +13,8 @@ export interface ViewSource {
   readonly logger: Logger;
   readonly model: ReadModel;
   readonly operator: () => OperatorView;
+  /** Which cluster this is, for people. */
+  readonly cluster?: string;
   /** Left out: nobody asks whether the cluster answers. */
   readonly pulse?: ClusterPulse;
   /** False: whatever somebody's rights are, this server only shows. */
@@ -27,8 +29,12 @@ export interface Looker {
   readonly sight: Sight;
 }
 
-export const viewerOf = ({ guest, sight }: Looker, { mayChange }: Pick<ViewSource, "mayChange">): Viewer => ({
+export const viewerOf = (
+  { guest, sight }: Looker,
+  { mayChange, cluster }: Pick<ViewSource, "mayChange" | "cluster">,
+): Viewer => ({
   name: guest.name,
+  ...(cluster !== undefined && { cluster }),
   mayChange,
   unseen: sight.unseen,
 });

@@ -124,6 +124,8 @@ export interface OperatorView {
 export interface Viewer {
   /** As the API server calls them. */
   readonly name: string;
+  /** Which cluster this is, for people; left out where nobody has named it. */
+  readonly cluster?: string;
   /** False: whoever started this does not want changes, whatever the rights. */
   readonly mayChange: boolean;
   /** What may not be looked at, in words. */

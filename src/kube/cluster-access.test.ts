@@ -35,6 +35,7 @@ test("a token in the file", async () => {
   assert.equal(await bearer(access), "Bearer abc");
   assert.equal(access.server, "https://host:6443");
   assert.match(access.origin, /^context "ctx" of /);
+  assert.equal(access.context, "ctx");
   assert.equal(
     await access.credentials.current(),
     await access.credentials.current(),

@@ -24,6 +24,8 @@ export interface ClusterAccess {
   readonly isOfPod: boolean;
   /** Where this came from, for people: `context "dev" of ~/.kube/config`. */
   readonly origin: string;
+  /** Of a kubeconfig, by its name. */
+  readonly context?: string;
   readonly proxyUrl?: string;
   readonly credentials: CredentialSource;
 }
@@ -65,6 +67,7 @@ export async function accessFromKubeconfig(options: KubeconfigAccessOptions): Pr
     namespace,
     isOfPod: false,
     origin: `context "${context}" of ${path}`,
+    context,
     ...(cluster.proxyUrl !== undefined && { proxyUrl: cluster.proxyUrl }),
     credentials,
   };

@@ -17,9 +17,10 @@ export function tellConsumersStories(on: OnScene): void {
 
     await keys.tabTo(/^Search Secrets$/);
     await keys.type("story");
-    const secretName = cast.secret.split("/")[1];
+    const [namespace, secretName] = cast.secret.split("/");
+    const secretHeading = `${secretName} ${namespace}`;
     await keys.enter(new RegExp(`^${secretName}$`));
-    await visit.heading(cast.secret);
+    await visit.heading(secretHeading);
     // It was restarted for the latest key, and the page finds that out by itself.
     await page.getByRole("row", { name: /^story Deployment .* yes on the current value, / }).waitFor();
     const { activeId } = await cast.status();
@@ -37,7 +38,7 @@ export function tellConsumersStories(on: OnScene): void {
     await keys.type("nobody-is-called-this");
     await keys.tabTo(new RegExp(`^${secretName}$`));
     await keys.press("Enter");
-    await visit.heading(cast.secret);
+    await visit.heading(secretHeading);
     await visit.leave();
   });
 }

@@ -35,7 +35,8 @@ export function tellCredentialStories(on: OnScene): void {
       assert.match(explained, fact);
     }
     const secret = await text("Secret");
-    assert.ok(secret.includes(cast.secret) && secret.includes(activeId), secret);
+    const [namespace, secretName] = cast.secret.split("/");
+    assert.ok(secret.includes(`${secretName} ${namespace}`) && secret.includes(activeId), secret);
     assert.ok(secret.includes(marks["keyturn.dev/fingerprint"] ?? assert.fail("it bears none")), "the fingerprint");
     assert.match(secret, /Published\d{4}-\d\d-\d\d/);
     const consumers = panel(visit, "Consumers").getByRole("row", { name: new RegExp(`^${cast.workload} `) });

@@ -24,7 +24,7 @@ export function tellEvidenceStories(on: OnScene): void {
     await keys.press("Enter");
     await page.waitForURL(/maxPeriod=1d/);
     await page.getByText("periods of at most 1d").waitFor();
-    assert.match(await verdictOf(cast.name), /^Exception/);
+    assert.match(await verdictOf(cast.name), /^Over limit/);
     await keys.tabTo(/^Longest allowed period$/);
     await keys.type("soon");
     await keys.press("Enter");

@@ -35,7 +35,10 @@ export function tellOverviewStories(on: OnScene): void {
     const held = page.locator(".trouble-group", { hasText: "Held back by a consumer" });
     assert.match((await held.textContent()) ?? "", new RegExp(`${cast.held}.*Deployment ${cast.namespace}/late`));
     const hour = page.locator(".coming", { hasText: "In the next hour" });
-    assert.match((await hour.locator(".sum").textContent()) ?? "", /^[1-9]\d* rotations?, \d+ deletions?$/);
+    assert.match(
+      (await hour.locator(".sum").textContent()) ?? "",
+      /^[1-9]\d* credentials? rotates? next(, \d+ retired keys? go(es)?)?$/,
+    );
     const month = page.locator(".coming", { hasText: "within 30 days" });
     await month.getByRole("link", { name: cast.name }).waitFor();
     const { items } = await kube.list(serviceBinding);

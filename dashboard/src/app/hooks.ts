@@ -1,11 +1,12 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { type Inputs, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { CredentialId, Row } from "../../../src/dashboard/wire.ts";
+import type { CredentialId, KeyBar, Row } from "../../../src/dashboard/wire.ts";
 import { wordsOf } from "../access/api.ts";
 import { browserClock } from "../base/clock.ts";
 import type { ListQuery } from "../list/list-query.ts";
 import { Asker } from "../live/asker.ts";
+import { retirementOf } from "../parts/retirement.ts";
 import { usePage } from "./page-state.ts";
 
 /** The rows of a query, kept up to date. */
@@ -29,6 +30,16 @@ export function useRow(id: CredentialId): Row | undefined {
     return page.store.rows.get(id);
   }, [page, id]);
   return row.value;
+}
+
+/** As which key of its parent a row is retired. Who has no parent is not drawn anew by others' changes. */
+export function useRetirement(row: Row): KeyBar | undefined {
+  const page = usePage();
+  return useDerived(() => {
+    if (row.parent === undefined) return undefined;
+    void page.version.value;
+    return retirementOf(row, page.store.rows.get(row.parent));
+  }, [page, row]).value;
 }
 
 /** The inner size of an element, as it changes. */
@@ -63,6 +74,9 @@ function useMedia(query: string): boolean {
 }
 
 export const useNarrow = (): boolean => useMedia("(max-width: 720px)");
+
+/** Also that of a small window beside another. */
+export const useMiddling = (): boolean => useMedia("(max-width: 1100px)");
 
 export interface Loaded<T> {
   readonly value?: T;

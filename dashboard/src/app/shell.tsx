@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { visible } from "../../../src/insight/words/visible.ts";
 import { relative } from "../../../src/insight/words/when.ts";
 import { EMPTY_QUERY } from "../list/list-query.ts";
 import type { ConnectionState } from "../live/live-connection.ts";
@@ -147,6 +148,11 @@ function ConnectionMark(): JSX.Element {
   const viewer = page.viewer.value;
   return (
     <div class="who">
+      {viewer?.cluster === undefined ? null : (
+        <bdi class="cluster" title={`The cluster ${visible(viewer.cluster)}`}>
+          {visible(viewer.cluster)}
+        </bdi>
+      )}
       {viewer ? (
         <bdi class="viewer" title={`You are ${viewer.name}`}>
           {viewer.name}

@@ -4,11 +4,12 @@ import type { Row } from "../../../src/dashboard/wire.ts";
 import { useLoaded } from "../app/hooks.ts";
 import { go } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
-import { CredentialLink, SecretLink } from "../parts/names.tsx";
+import { publisherWords } from "../parts/name-parts.ts";
+import { SecretLink } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { counted, grouped } from "../parts/words.ts";
-import { formatRoute } from "../route/route.ts";
+import { credentialPath, formatRoute } from "../route/route.ts";
 
 /** From Secrets to who uses them, and from workloads back to the Secrets. */
 const FEW = 100;
@@ -95,14 +96,26 @@ function Secrets({ rows }: { rows: readonly Row[] }): JSX.Element {
         {found.slice(0, FEW).map((row) => (
           <li key={row.id} class="pair two">
             <SecretLink secret={row.secret} isShort />
-            <span class="faint">
-              of <CredentialLink id={row.id} />
-            </span>
+            <PublishedBy row={row} />
           </li>
         ))}
       </ul>
       {found.length > FEW ? <p class="faint">{counted(found.length - FEW, "more", "more")}: search for them.</p> : null}
     </Panel>
+  );
+}
+
+/** Nothing where the Secret has its name. */
+function PublishedBy({ row: { id, name, secret = "" } }: { row: Row }): JSX.Element | null {
+  const publisher = publisherWords(secret, name);
+  if (publisher === undefined) return null;
+  return (
+    <span class="faint">
+      published by{" "}
+      <a href={credentialPath(id)}>
+        <bdi>{publisher}</bdi>
+      </a>
+    </span>
   );
 }
 

@@ -2,15 +2,16 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Action, ActionOffer, CredentialId, Row } from "../../../src/dashboard/wire.ts";
 import { shortLength } from "../../../src/insight/words/when.ts";
-import { useLoaded, useRow } from "../app/hooks.ts";
+import { useLoaded, useRetirement, useRow } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
 import { browserClock } from "../base/clock.ts";
-import { CredentialLink, SecretLink } from "../parts/names.tsx";
+import { namePartsOf } from "../parts/name-parts.ts";
+import { CredentialLink, PlacedName, SecretLink } from "../parts/names.tsx";
 import { Empty, Notice } from "../parts/notice.tsx";
 import { Sentence } from "../parts/sentence.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { When } from "../parts/when.tsx";
-import { ACTION_WORDS, OVERDUE_MS } from "../parts/words.ts";
+import { ACTION_WORDS, datesOf, OVERDUE_MS } from "../parts/words.ts";
 import { fittingRange, type TimeRange } from "../time/time-range.ts";
 import { ActionDialog } from "./action-dialog.tsx";
 import { Details } from "./credential-details.tsx";
@@ -46,7 +47,7 @@ export function CredentialPage(props: { id: CredentialId; range: TimeRange | und
         <div>
           <p class="over">{kind}</p>
           <h1 tabIndex={-1}>
-            <bdi>{name.join("/")}</bdi>
+            <PlacedName {...namePartsOf(name.join("/"))} />
           </h1>
           {shown ? <Summary row={shown} /> : null}
         </div>
@@ -103,6 +104,8 @@ const isMeant = ({ action }: ActionOffer, { isFrozen }: Row): boolean =>
 
 function Summary({ row }: { row: Row }): JSX.Element {
   const isOverdue = row.rotationAt !== undefined && row.rotationAt < usePage().now.value - OVERDUE_MS;
+  const retirement = useRetirement(row);
+  const deletion = retirement && datesOf(retirement).deletion;
   return (
     <p class="summary">
       <StateMark row={row} />
@@ -110,12 +113,19 @@ function Summary({ row }: { row: Row }): JSX.Element {
         {row.frequencyMs === undefined
           ? row.parent === undefined
             ? "never rotated by itself"
-            : "its parent replaces it"
+            : retirement
+              ? "its parent has retired it"
+              : "its parent replaces it"
           : `replaced after ${shortLength(row.frequencyMs)}${row.ttlMs === undefined ? "" : `, lives for ${shortLength(row.ttlMs)}`}`}
       </span>
       {row.rotationAt === undefined ? null : (
         <span>
           {isOverdue ? "rotation due" : "next rotation"} <When at={row.rotationAt} />
+        </span>
+      )}
+      {deletion === undefined ? null : (
+        <span>
+          deletion <When at={deletion} />
         </span>
       )}
       {row.secret === undefined ? null : (

@@ -2,22 +2,23 @@ import type { JSX } from "preact";
 import type { Row } from "../../../src/dashboard/wire.ts";
 import { visible } from "../../../src/insight/words/visible.ts";
 import { shortLength } from "../../../src/insight/words/when.ts";
-import { useDerived, useNarrow, useRows } from "../app/hooks.ts";
+import { useDerived, useNarrow, useRetirement, useRows } from "../app/hooks.ts";
 import { memo } from "../app/memo.ts";
 import { adjust } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
 import type { ListQuery } from "../list/list-query.ts";
 import { FilterBar } from "../parts/filter-bar.tsx";
-import { RowName } from "../parts/names.tsx";
+import { namePartsOf } from "../parts/name-parts.ts";
+import { PlacedName, RowName } from "../parts/names.tsx";
 import { Empty } from "../parts/notice.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { VirtualGrid } from "../parts/virtual-grid.tsx";
 import { Age } from "../parts/when.tsx";
-import { counted, nextWords, noneWords } from "../parts/words.ts";
+import { counted, nextRotationWords, nextWords, noneWords } from "../parts/words.ts";
 import { credentialPath } from "../route/route.ts";
 
 /** Every credential on a line, as `keyturn status` has them. */
-const COLUMNS = ["State", "Name", "Kind", "Active key", "Age", "Next", "Period", "Retired", "Secret"] as const;
+const COLUMNS = ["State", "Name", "Kind", "Active key", "Age", "Next rotation", "Period", "Retired", "Secret"] as const;
 
 export function CredentialsPage({ query }: { query: ListQuery }): JSX.Element {
   const page = usePage();
@@ -51,7 +52,7 @@ export function CredentialsPage({ query }: { query: ListQuery }): JSX.Element {
             ))}
           </div>
         }
-        row={(row, { tabIndex }) => <CredentialRow row={row} tabIndex={tabIndex} />}
+        row={(row, { tabIndex }) => <CredentialRow row={row} tabIndex={tabIndex} isNarrow={isNarrow} />}
       />
       {rows.length > 0 ? null : (
         <Empty>
@@ -68,7 +69,8 @@ export function CredentialsPage({ query }: { query: ListQuery }): JSX.Element {
 
 const idOf = ({ id }: Row): string => id;
 
-const CredentialRow = memo(({ row, tabIndex }: { row: Row; tabIndex: number }): JSX.Element => {
+const CredentialRow = memo((props: { row: Row; tabIndex: number; isNarrow: boolean }): JSX.Element => {
+  const { row, tabIndex, isNarrow } = props;
   const active = row.keys.find(({ state }) => state === "active");
   const retired = row.keys.filter(({ state }) => state === "retired").length + (row.moreKeys ?? 0);
   return (
@@ -91,7 +93,7 @@ const CredentialRow = memo(({ row, tabIndex }: { row: Row; tabIndex: number }): 
         <Age since={active?.createdAt} />
       </div>
       <div role="gridcell" class="c-next">
-        <Next row={row} />
+        <Next row={row} words={isNarrow ? nextWords : nextRotationWords} />
       </div>
       <div role="gridcell" class="c-period num">
         {row.frequencyMs === undefined ? <span class="faint">-</span> : shortLength(row.frequencyMs)}
@@ -100,14 +102,16 @@ const CredentialRow = memo(({ row, tabIndex }: { row: Row; tabIndex: number }): 
         {retired === 0 ? <span class="faint">-</span> : <span title={counted(retired, "retired key")}>{retired}</span>}
       </div>
       <div role="gridcell" class="c-secret mono">
-        {row.secret === undefined ? <span class="faint">-</span> : <bdi>{row.secret}</bdi>}
+        {row.secret === undefined ? <span class="faint">-</span> : <PlacedName {...namePartsOf(row.secret)} />}
       </div>
     </div>
   );
 });
 
-function Next({ row }: { row: Row }): JSX.Element {
+/** Where there are no columns, it says what it is that comes. */
+function Next({ row, words }: { row: Row; words: typeof nextWords }): JSX.Element {
   const page = usePage();
-  const words = useDerived(() => visible(nextWords(row, page.now.value)), [page, row]);
-  return <bdi>{words}</bdi>;
+  const retirement = useRetirement(row);
+  const text = useDerived(() => visible(words(row, page.now.value, retirement)), [page, row, words, retirement]);
+  return <bdi>{text}</bdi>;
 }

@@ -1,12 +1,14 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { AuditView, EvidenceItem, EvidenceView } from "../../../src/dashboard/wire.ts";
+import { visible } from "../../../src/insight/words/visible.ts";
 import { shortLength } from "../../../src/insight/words/when.ts";
 import { useLoaded } from "../app/hooks.ts";
 import { go } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
 import { Icon } from "../parts/icon.tsx";
-import { CredentialLink, SecretLink } from "../parts/names.tsx";
+import { namePartsOf } from "../parts/name-parts.ts";
+import { CredentialLink, PlacedName, SecretLink } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { Sentence } from "../parts/sentence.tsx";
@@ -40,7 +42,12 @@ export function EvidencePage({ maxPeriod }: { maxPeriod?: string | undefined }):
             <span class="no-print">Evidence of rotation</span>
             <span class="print-only">Keyturn: evidence of rotation</span>
           </h1>
-          {value ? <p class="summary">As of {instantText(value.at)}</p> : null}
+          {value ? (
+            <p class="summary">
+              <span>As of {instantText(value.at)}</span>
+              <Printed />
+            </p>
+          ) : null}
         </div>
         <form
           class="actions no-print"
@@ -81,26 +88,45 @@ export function EvidencePage({ maxPeriod }: { maxPeriod?: string | undefined }):
   );
 }
 
-const FIGURES: Readonly<Record<Verdict, string>> = {
-  overdue: "overdue",
-  problem: "problems",
-  exception: "exceptions",
-  inOrder: "in order",
+/** On paper nothing else says of which cluster this is, and who has seen it so. */
+function Printed(): JSX.Element | null {
+  const viewer = usePage().viewer.value;
+  if (!viewer) return null;
+  return (
+    <>
+      {viewer.cluster === undefined ? null : (
+        <span class="print-only">
+          Cluster: <bdi>{visible(viewer.cluster)}</bdi>
+        </span>
+      )}
+      <span class="print-only">
+        Printed by <bdi>{visible(viewer.name)}</bdi>
+      </span>
+    </>
+  );
+}
+
+const FIGURES: Readonly<Record<Verdict, readonly [one: string, many: string]>> = {
+  overdue: ["overdue", "overdue"],
+  problem: ["problem", "problems"],
+  overLimit: ["over limit", "over limit"],
+  excepted: ["excepted", "excepted"],
+  inOrder: ["in order", "in order"],
 };
 
 function Report({ view }: { view: EvidenceView }): JSX.Element {
   const items = useMemo(() => worstFirst(view.items), [view]);
   const counts = useMemo(() => verdictCounts(items), [items]);
   const figures = [
-    ["credentials", items.length] as const,
+    [["credential", "credentials"], items.length] as const,
     ...VERDICTS.map((verdict) => [FIGURES[verdict], counts[verdict]] as const),
   ];
   return (
     <>
       <dl class="figures">
-        {figures.map(([name, count]) => (
-          <div key={name} data-none={count === 0}>
-            <dt>{name}</dt>
+        {figures.map(([[one, many], count]) => (
+          <div key={many} data-none={count === 0}>
+            <dt>{count === 1 ? one : many}</dt>
             <dd>{grouped(count)}</dd>
           </div>
         ))}
@@ -169,7 +195,7 @@ function Items({ items }: { items: readonly EvidenceItem[] }): JSX.Element {
             <th scope="col">Credential</th>
             <th scope="col">Secret</th>
             <th scope="col">Period</th>
-            <th scope="col">Last rotation</th>
+            <th scope="col">Key in use since</th>
             <th scope="col">Next rotation</th>
             <th scope="col">Problems and exceptions</th>
           </tr>
@@ -209,7 +235,7 @@ function Item({ item }: { item: EvidenceItem }): JSX.Element {
       <th scope="row">
         {item.id === undefined ? (
           <span class="name">
-            <bdi>{item.name}</bdi> <span class="kind">{item.kind}</span>
+            <PlacedName {...namePartsOf(item.name)} /> <span class="kind">{item.kind}</span>
           </span>
         ) : (
           <CredentialLink id={item.id} />
@@ -225,7 +251,7 @@ function Item({ item }: { item: EvidenceItem }): JSX.Element {
           shortLength(item.periodMs)
         )}
       </td>
-      <td class="num left" data-label="Last rotation">
+      <td class="num left" data-label="Key in use since">
         <Stamp at={item.lastRotationAt} />
       </td>
       <td class="num left" data-label="Next rotation">

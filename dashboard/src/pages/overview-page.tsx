@@ -11,12 +11,13 @@ import { visible } from "../../../src/insight/words/visible.ts";
 import { shortLength } from "../../../src/insight/words/when.ts";
 import { usePage } from "../app/page-state.ts";
 import { EMPTY_QUERY } from "../list/list-query.ts";
+import { figuresOf } from "../parts/figures.ts";
 import { Icon } from "../parts/icon.tsx";
 import { CredentialLink } from "../parts/names.tsx";
 import { Empty, Unseen } from "../parts/notice.tsx";
 import { Sentence } from "../parts/sentence.tsx";
 import { Age, When } from "../parts/when.tsx";
-import { counted, grouped, leaderWords, queueWords, TROUBLE_WORDS } from "../parts/words.ts";
+import { counted, grouped, leaderWords, queueWords, TROUBLE_WORDS, upcomingWords } from "../parts/words.ts";
 import { formatRoute } from "../route/route.ts";
 
 /** What needs somebody first, then what comes, then how the operator is. */
@@ -76,22 +77,20 @@ function headline(total: number, troubled: number, isAll: boolean): string {
 }
 
 function Figures({ overview, total }: { overview: Overview; total: number }): JSX.Element {
-  const { keys, frozen, paused } = overview;
-  const figures = [
-    ["credentials", total],
-    ["active keys", keys.active],
-    ["keys being made", keys.pending],
-    ["retired keys", keys.retired],
-    ["held back", keys.held],
-    ["frozen", frozen],
-    ["paused", paused],
-  ] as const;
   return (
     <dl class="figures">
-      {figures.map(([name, count]) => (
+      {figuresOf(overview, total).map(({ name, count, query }) => (
         <div key={name} data-none={count === 0}>
           <dt>{name}</dt>
-          <dd>{grouped(count)}</dd>
+          <dd>
+            {query ? (
+              <a href={formatRoute({ page: "credentials", query })} aria-label={`${grouped(count)} ${name}`}>
+                {grouped(count)}
+              </a>
+            ) : (
+              grouped(count)
+            )}
+          </dd>
         </div>
       ))}
     </dl>
@@ -180,11 +179,7 @@ function Coming({ upcoming }: { upcoming: Upcoming }): JSX.Element {
   return (
     <section class="coming">
       <h3>{SPANS[span]}</h3>
-      <p class="sum">
-        {rotations + deletions === 0
-          ? "Nothing."
-          : `${counted(rotations, "rotation")}, ${counted(deletions, "deletion")}`}
-      </p>
+      <p class="sum">{upcomingWords(upcoming)}</p>
       <ul class="lines tight">
         {shown.map(({ id, at, what }) => (
           <li key={`${id} ${at} ${what}`} class="pair">

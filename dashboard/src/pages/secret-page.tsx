@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useDerived, useLoaded } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
 import { ConsumerTable } from "../parts/consumer-table.tsx";
-import { CredentialLink } from "../parts/names.tsx";
+import { CredentialLink, PlacedName } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { Sentence } from "../parts/sentence.tsx";
@@ -28,9 +28,7 @@ export function SecretPage({ namespace, name }: { namespace: string; name: strin
         <a href={formatRoute({ page: "consumers", namespace })}>Secrets of {namespace}</a>
       </p>
       <h1 tabIndex={-1}>
-        <bdi>
-          {namespace}/{name}
-        </bdi>
+        <PlacedName name={name} namespace={namespace} />
       </h1>
       {failure ? <Notice tone="trouble">{failure}</Notice> : null}
       {isLoading && !failure ? <Empty>Reading it…</Empty> : null}

@@ -1,7 +1,7 @@
 import type { JSX, RefObject } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { KeyBar, Row } from "../../../src/dashboard/wire.ts";
-import { useNarrow, useRows, useSize } from "../app/hooks.ts";
+import { useMiddling, useNarrow, useRetirement, useRows, useSize } from "../app/hooks.ts";
 import { memo } from "../app/memo.ts";
 import { adjust } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
@@ -36,6 +36,7 @@ export function TimelinePage(props: { query: ListQuery; range: TimeRange | undef
   const rows = useRows(query).value;
   const range = useRange(props.range);
   const isNarrow = useNarrow();
+  const isFolded = useMiddling();
   const [frame, size] = useSize();
   const offset = isNarrow ? 0 : labelWidth(size.width);
   const scale = useScale(range, Math.max(100, size.width - offset - SCROLLBAR));
@@ -74,7 +75,7 @@ export function TimelinePage(props: { query: ListQuery; range: TimeRange | undef
           shown={rows.length}
           onChange={(next) => adjust({ page: "timeline", query: next, ...(props.range && { range: props.range }) })}
         />
-        {isNarrow ? <FoldedLegend /> : null}
+        {isFolded ? <FoldedLegend /> : null}
         <TimeControls range={range} onChange={setRange} />
       </div>
       <VirtualGrid
@@ -110,7 +111,7 @@ export function TimelinePage(props: { query: ListQuery; range: TimeRange | undef
         }
       />
       {rows.length === 0 ? <NoRows /> : null}
-      {isNarrow ? null : <Legend />}
+      {isFolded ? null : <Legend />}
       <KeyCard place={card} now={page.now.peek()} />
     </div>
   );
@@ -211,6 +212,7 @@ const TimelineRow = memo(
     const { row, scale, rowHeight, tabIndex, isNarrow } = props;
     const page = usePage();
     const lanes = props.lanes(row);
+    const retirement = useRetirement(row);
     return (
       <>
         <div role="rowheader" class="timeline-label">
@@ -225,7 +227,7 @@ const TimelineRow = memo(
             scale={scale}
             windows={lanes.windows}
             rowHeight={isNarrow ? rowHeight - 20 : rowHeight}
-            label={rowWords(row, page.now.peek())}
+            label={rowWords(row, page.now.peek(), retirement)}
             knownUntil={lanes.knownUntil}
           />
         </div>

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { KeyBar } from "../../../src/dashboard/wire.ts";
 import { visible } from "../../../src/insight/words/visible.ts";
 import { LOOK_WORDS, lookOf } from "./key-looks.ts";
+import { isShortName } from "./name-parts.ts";
 import { TableScroll } from "./table-scroll.tsx";
 import { Stamp, When } from "./when.tsx";
 import { counted, datesOf, MARK_WORDS } from "./words.ts";
@@ -54,7 +55,7 @@ function KeyLine({ of: key, hasWhy }: { of: KeyBar; hasWhy: boolean }): JSX.Elem
         <span class={`swatch bar-${look}`} />
         {LOOK_WORDS[look] ?? state}
       </td>
-      <th scope="row" class="mono">
+      <th scope="row" class={isShortName(key.name) ? "mono whole" : "mono"}>
         <bdi title={visible(key.id)}>{visible(key.name)}</bdi>
       </th>
       <Dates label="Made" at={createdAt} isDue={state === "foreseen"} />

@@ -1,21 +1,33 @@
 import type { JSX } from "preact";
 import type { CredentialId, Row } from "../../../src/dashboard/wire.ts";
 import { credentialPath, secretPath } from "../route/route.ts";
+import { isShortName, type NameParts, namePartsOf } from "./name-parts.ts";
 
-/** `shop/orders`, with the namespace quieter than the name. `bdi`: a name that turns its letters around turns only its own. */
+/** `checkout shop`: the name, and quieter its namespace. `bdi`: a name that turns its letters around turns only its own. */
+export const PlacedName = ({ name, namespace }: NameParts): JSX.Element => (
+  <>
+    <bdi>{name}</bdi>
+    {namespace === undefined ? null : (
+      <>
+        {" "}
+        <bdi class="namespace">{namespace}</bdi>
+      </>
+    )}
+  </>
+);
+
 export const RowName = ({ row }: { row: Row }): JSX.Element => (
-  <bdi title={row.parent === undefined ? undefined : `a key of ${row.parent}`}>
+  <span title={row.parent === undefined ? undefined : `a key of ${row.parent}`}>
     {row.parent === undefined ? null : <span class="faint">↳ </span>}
-    {row.namespace === undefined ? null : <span class="faint">{row.namespace}/</span>}
-    {row.name}
-  </bdi>
+    <PlacedName name={row.name} {...(row.namespace !== undefined && { namespace: row.namespace })} />
+  </span>
 );
 
 export const CredentialLink = ({ id }: { id: CredentialId }): JSX.Element => {
-  const [kind = "", ...name] = id.split("/");
+  const [kind = "", ...path] = id.split("/");
   return (
     <a href={credentialPath(id)} class="name">
-      <bdi>{name.join("/")}</bdi> <span class="kind">{kind}</span>
+      <PlacedName {...namePartsOf(path.join("/"))} /> <span class="kind">{kind}</span>
     </a>
   );
 };
@@ -24,11 +36,16 @@ export const CredentialLink = ({ id }: { id: CredentialId }): JSX.Element => {
 export function SecretLink({ secret, isShort }: { secret: string | undefined; isShort?: boolean }): JSX.Element {
   if (secret === undefined) return <span class="faint">-</span>;
   const path = secretPath(secret);
+  const { name, namespace } = namePartsOf(secret);
+  const shown = isShort || namespace === undefined ? { name } : { name, namespace };
+  const look = isShortName(secret) ? "name whole" : "name";
   return path === undefined ? (
-    <bdi>{secret}</bdi>
+    <span class={look}>
+      <PlacedName {...shown} />
+    </span>
   ) : (
-    <a href={path} class="name">
-      <bdi>{isShort ? secret.slice(secret.indexOf("/") + 1) : secret}</bdi>
+    <a href={path} class={look}>
+      <PlacedName {...shown} />
     </a>
   );
 }

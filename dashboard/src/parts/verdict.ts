@@ -3,13 +3,15 @@ import { shortLength } from "../../../src/insight/words/when.ts";
 import { grouped, type StateWords } from "./words.ts";
 
 /** In the order in which they are shown; each credential has one, and counts once: the figures are those of the table. */
-export const VERDICTS = ["overdue", "problem", "exception", "inOrder"] as const;
+export const VERDICTS = ["overdue", "problem", "overLimit", "excepted", "inOrder"] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-function verdictOf({ isInOrder, overdueMs, problems }: EvidenceItem): Verdict {
+/** A period that is longer than was asked for breaks the limit, and nobody has allowed it: it is no exception to be let be. */
+function verdictOf({ isInOrder, overdueMs, problems, exceptions }: EvidenceItem): Verdict {
   if (isInOrder) return "inOrder";
   if (overdueMs > 0) return "overdue";
-  return problems.length > 0 ? "problem" : "exception";
+  if (problems.length > 0) return "problem";
+  return exceptions.some(({ kind }) => kind === "PeriodTooLong") ? "overLimit" : "excepted";
 }
 
 export function verdictWords(item: EvidenceItem): StateWords {
@@ -18,8 +20,10 @@ export function verdictWords(item: EvidenceItem): StateWords {
       return { word: `Overdue ${shortLength(item.overdueMs)}`, shape: "trouble", tone: "trouble" };
     case "problem":
       return { word: "Problem", shape: "trouble", tone: "trouble" };
-    case "exception":
-      return { word: "Exception", shape: "note", tone: "still" };
+    case "overLimit":
+      return { word: "Over limit", shape: "trouble", tone: "trouble" };
+    case "excepted":
+      return { word: "Excepted", shape: "note", tone: "still" };
     case "inOrder":
       return { word: "In order", shape: "ok", tone: "calm" };
   }
@@ -31,7 +35,7 @@ export const worstFirst = (items: readonly EvidenceItem[]): readonly EvidenceIte
   [...items].sort((a, b) => rank(a) - rank(b) || (a.label < b.label ? -1 : 1));
 
 export function verdictCounts(items: readonly EvidenceItem[]): Readonly<Record<Verdict, number>> {
-  const counts = { overdue: 0, problem: 0, exception: 0, inOrder: 0 };
+  const counts = { overdue: 0, problem: 0, overLimit: 0, excepted: 0, inOrder: 0 };
   for (const item of items) counts[verdictOf(item)]++;
   return counts;
 }

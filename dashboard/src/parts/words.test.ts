@@ -6,6 +6,7 @@ import {
   factGroups,
   grouped,
   keyWords,
+  nextRotationWords,
   nextWords,
   noneWords,
   progressWords,
@@ -13,6 +14,7 @@ import {
   rowWords,
   stateOf,
   unreadWords,
+  upcomingWords,
 } from "./words.ts";
 
 const NOW = Date.UTC(2026, 10, 18);
@@ -118,6 +120,35 @@ describe("words of the page", () => {
     const [, ...inOrder] = facts;
     const [first] = factGroups(inOrder, "The last one was: X: y");
     assert.deepEqual(first, { about: "Problem", texts: ["None.", "The last one was: X: y"] });
+  });
+
+  it("count of a span whose next rotation is in it, and what goes", () => {
+    const words = ([rotations, deletions]: readonly [number, number]): string =>
+      upcomingWords({ rotations, deletions });
+    assert.deepEqual(
+      (
+        [
+          [19, 7],
+          [1, 1],
+          [2, 0],
+          [0, 1],
+          [0, 0],
+        ] as const
+      ).map(words),
+      [
+        "19 credentials rotate next, 7 retired keys go",
+        "1 credential rotates next, 1 retired key goes",
+        "2 credentials rotate next",
+        "1 retired key goes",
+        "Nothing.",
+      ],
+    );
+  });
+
+  it('under "Next rotation" say just when', () => {
+    assert.equal(nextRotationWords(row({ rotationAt: NOW + 3_600_000 }), NOW), "in 1h");
+    assert.equal(nextRotationWords(row({ rotationAt: NOW - 3_600_000 }), NOW), "due 1h ago");
+    assert.equal(nextRotationWords(row({ isPaused: true }), NOW), "no rotation: paused");
   });
 
   it("count", () => {

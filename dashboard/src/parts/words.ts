@@ -8,6 +8,7 @@ import {
   type Row,
   TROUBLE_GROUPS,
   type TroubleGroup,
+  type Upcoming,
 } from "../../../src/dashboard/wire.ts";
 import { relative, shortLength } from "../../../src/insight/words/when.ts";
 import { instantText } from "./sentence-parts.ts";
@@ -22,12 +23,14 @@ export interface StateWords {
 export type Shape = "note" | "ok" | "trouble" | "turning" | "frozen" | "paused" | "leaving" | "unknown";
 type Tone = "calm" | "trouble" | "busy" | "still";
 
-export function stateOf(row: Row): StateWords {
+/** `retirement`: as which key of its parent it is retired (`retirementOf`). */
+export function stateOf(row: Row, retirement?: KeyBar): StateWords {
   const worst = worstGroup(row);
   if (worst !== undefined) {
     const word = TROUBLE_WORDS[worst]?.state ?? "Problem";
     return { word: row.phase === "Rotating" ? `${word}, rotating` : word, shape: "trouble", tone: "trouble" };
   }
+  if (retirement && row.phase !== "Deleting") return { word: "Retired", shape: "leaving", tone: "still" };
   if (row.isPaused) return { word: `${row.phase}, paused`, shape: "paused", tone: "still" };
   if (row.isFrozen) return { word: `${row.phase}, frozen`, shape: "frozen", tone: "still" };
   switch (row.phase) {
@@ -100,17 +103,49 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 /** The same in every locale: what is on the page is in English. */
 export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 
+/**
+ * What an overview has of a span: each credential is counted where its next rotation is, and not once for each of those that
+ * come after it.
+ */
+export function upcomingWords({ rotations, deletions }: Pick<Upcoming, "rotations" | "deletions">): string {
+  const words = [
+    ...(rotations > 0 ? [counted(rotations, "credential rotates next", "credentials rotate next")] : []),
+    ...(deletions > 0 ? [counted(deletions, "retired key goes", "retired keys go")] : []),
+  ];
+  return words.length === 0 ? "Nothing." : words.join(", ");
+}
+
 /** What a rotation takes: for so long nobody calls it overdue. */
 export const OVERDUE_MS = 120_000;
 
 /** What happens next to a credential, as `keyturn status` says it. */
-export function nextWords(row: Row, now: number): string {
+export function nextWords(row: Row, now: number, retirement?: KeyBar): string {
+  const at = rotationOf(row, retirement);
+  return at === undefined ? otherNextWords(row, now, retirement) : `rotation ${dueWords(at, now)}`;
+}
+
+/** The same where it stands under "Next rotation": of a rotation just when. */
+export function nextRotationWords(row: Row, now: number, retirement?: KeyBar): string {
+  const at = rotationOf(row, retirement);
+  return at === undefined ? otherNextWords(row, now, retirement) : dueWords(at, now);
+}
+
+const dueWords = (at: number, now: number): string => `${at < now - OVERDUE_MS ? "due " : ""}${relative(at, now)}`;
+
+/** When a rotation is what comes next. */
+const rotationOf = (row: Row, retirement: KeyBar | undefined): number | undefined =>
+  retirement || row.phase === "Deleting" || row.keys.some(({ state }) => state === "pending")
+    ? undefined
+    : row.rotationAt;
+
+function otherNextWords(row: Row, now: number, retirement: KeyBar | undefined): string {
   if (row.phase === "Deleting") return "is being deleted";
+  if (retirement) {
+    const { deletion } = datesOf(retirement);
+    return deletion === undefined ? "deletion held back" : `deletion ${dueWords(deletion, now)}`;
+  }
   const pending = row.keys.find(({ state }) => state === "pending");
   if (pending) return `${pending.name} is being made`;
-  if (row.rotationAt !== undefined) {
-    return `rotation ${row.rotationAt < now - OVERDUE_MS ? "due " : ""}${relative(row.rotationAt, now)}`;
-  }
   if (row.isPaused) return "no rotation: paused";
   if (row.isFrozen) return "no rotation: frozen";
   if (row.parent !== undefined && row.frequencyMs === undefined) return "its parent replaces it";
@@ -153,13 +188,13 @@ export function keyWords(key: KeyBar, now: number): readonly string[] {
 }
 
 /** A row of the timeline for whoever does not see it. */
-export function rowWords(row: Row, now: number): string {
+export function rowWords(row: Row, now: number, retirement?: KeyBar): string {
   const retired = row.keys.filter(({ state }) => state === "retired").length + (row.moreKeys ?? 0);
   const active = row.keys.find(({ state }) => state === "active");
   return [
     active ? `active key ${active.name}, made ${relative(active.createdAt, now)}` : "no active key",
     retired > 0 ? counted(retired, "retired key") : undefined,
-    nextWords(row, now),
+    nextWords(row, now, retirement),
   ]
     .filter(Boolean)
     .join("; ");

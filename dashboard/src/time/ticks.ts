@@ -132,6 +132,65 @@ export function labelsOf(
   };
 }
 
+export type AxisLine = "minor" | "major";
+
+/** Which room on the axis is taken: by names, and in the lower line by the ticks beside which they stand. */
+function takenOf(
+  line: AxisLine,
+  ticks: Ticks,
+  labels: AxisLabels,
+): readonly (readonly [from: number, until: number])[] {
+  const { kept, minor, major } = labels;
+  const named = line === "minor" ? minor : major;
+  return [
+    ...ticks[line].map(({ x }) => [x, x] as const),
+    ...named.map(({ x, text }, index) => {
+      const more = line === "major" && index === 0 ? kept : 0;
+      return [x, x + text.length * LETTER[line] + more] as const;
+    }),
+  ];
+}
+
+interface AxisLabels extends ReturnType<typeof labelsOf> {
+  readonly kept: number;
+}
+
+/** `18 Nov 09:41Z`: the present, in the time of the axis. */
+export const presentText = (now: number): string => {
+  const date = new Date(now);
+  return `${date.getUTCDate()} ${monthText(now)} ${clockText(now)}Z`;
+};
+
+/**
+ * Where the present is named: beside its sign or above it, whole, and on no other name and no tick. Undefined: there is no
+ * room for it, or the present is not in sight.
+ */
+export function presentLabel(
+  now: number,
+  scale: TimeScale,
+  { ticks, labels }: { readonly ticks: Ticks; readonly labels: AxisLabels },
+): (Label & { readonly line: AxisLine }) | undefined {
+  if (!(now >= scale.from && now <= scale.until)) return undefined;
+  const text = presentText(now);
+  const width = text.length * LETTER.major;
+  const at = scale.x(now);
+  const places: readonly (readonly [line: AxisLine, x: number])[] = [
+    ["minor", at - width / 2],
+    ["minor", at + BESIDE],
+    ["minor", at - BESIDE - width],
+    ["major", at - width / 2],
+    ["major", at + BESIDE],
+    ["major", at - BESIDE - width],
+  ];
+  const place = places.find(
+    ([line, x]) =>
+      x >= 0 &&
+      x + width <= scale.width &&
+      takenOf(line, ticks, labels).every(([from, until]) => x > until + BESIDE || x + width < from - BESIDE),
+  );
+  return place && { line: place[0], x: place[1], text };
+}
+
 /** Far more than any screen has room for. */
 const MAX_TICKS = 200;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MAX_INSTANT, MIN_INSTANT } from "../../../src/base/instant.ts";
 import { fc } from "../../../src/base/properties.fixture.ts";
-import { labelsOf, ticksOf } from "./ticks.ts";
+import { labelsOf, presentLabel, presentText, ticksOf } from "./ticks.ts";
 import {
   clampSpan,
   fittingRange,
@@ -18,6 +18,7 @@ import {
 import { timeScale } from "./time-scale.ts";
 
 const NOW = Date.UTC(2026, 10, 18, 10, 21);
+const DAY_MS = 86_400_000;
 const span = fc.integer({ min: MIN_SPAN_MS, max: MAX_SPAN_MS });
 const instant = fc.oneof(
   fc.integer({ min: NOW - MAX_SPAN_MS, max: NOW + MAX_SPAN_MS }),
@@ -141,6 +142,38 @@ describe("ticks", () => {
         [223, "Dec 2026"],
       ],
     );
+  });
+
+  it("name the present where nothing else stands, and nowhere else", () => {
+    fc.assert(
+      fc.property(ranges, fc.integer({ min: 200, max: 2000 }), (range, width) => {
+        const scale = timeScale(stretchOf(range, NOW), width);
+        const ticks = ticksOf(scale, 72);
+        const labels = { ...labelsOf(ticks, { width, kept: 32 }), kept: 32 };
+        const label = presentLabel(NOW, scale, { ticks, labels });
+        if (!label) return;
+        const end = label.x + label.text.length * 7.5;
+        assert.ok(label.x >= 0 && end <= width && NOW >= scale.from && NOW <= scale.until);
+        labels[label.line].forEach(({ x, text }, index) => {
+          const until = x + text.length * 6.5 + (label.line === "major" && index === 0 ? 32 : 0);
+          assert.ok(end < x || label.x > until, `${label.text} at ${label.x}, ${text} from ${x} to ${until}`);
+        });
+        for (const { x } of ticks[label.line]) assert.ok(x < label.x || x > end, `a tick through it at ${x}`);
+      }),
+    );
+  });
+
+  it("name the present in the lower line where its names are far apart, else in the upper one", () => {
+    const lineAt = (days: number): readonly unknown[] => {
+      const scale = timeScale({ from: NOW - days * DAY_MS, until: NOW + days * DAY_MS }, 900);
+      const ticks = ticksOf(scale, 72);
+      const labels = { ...labelsOf(ticks, { width: 900, kept: 32 }), kept: 32 };
+      const label = presentLabel(NOW, scale, { ticks, labels });
+      return [label?.line, label?.text];
+    };
+    assert.deepEqual(lineAt(15), ["minor", "18 Nov 10:21Z"]);
+    assert.deepEqual(lineAt(40), ["major", "18 Nov 10:21Z"]);
+    assert.equal(presentText(Date.UTC(2026, 0, 2, 3, 4, 5)), "2 Jan 03:04Z");
   });
 
   for (const [from, until, minor, major, reason] of [

@@ -43,6 +43,14 @@ describe("bars", () => {
     assert.equal(count, 2);
   });
 
+  it("stay apart where one begins at the very instant at which another ends", () => {
+    const { keys } = lanesOf([key("a", [-9, -2, -2]), key("b", [-2, 5, 5]), key("c", [5, 9, 11]), key("d", [5.01])], 2);
+    assert.deepEqual(
+      keys.map(({ key: { id }, lane }) => `${id}${lane}`),
+      ["a0", "b1", "c0", "d1"],
+    );
+  });
+
   it("have a part that is published and a part that is kept", () => {
     const { bars } = drawRow(lanesOf([key("a", [-5, 5, 8])], 3), scale);
     assert.deepEqual(

@@ -49,13 +49,16 @@ const replacedOf = (key: KeyBar): number => Math.min(endOf(key), Math.max(key.cr
 
 const number = (at: number): number => (Number.isNaN(at) ? 0 : at);
 
-/** The first lane that is free, oldest keys first. Where none is, the one that is free soonest: bars then lie on each other. */
+/**
+ * The first lane that is free, oldest keys first; what ends at the very instant at which another begins is still there, or both
+ * would read as one that goes on. Where none is free, the one that is free soonest: bars then lie on each other.
+ */
 export function lanesOf(keys: readonly KeyBar[], maxLanes: number): Lanes {
   const ends: number[] = [];
   const laned = [...keys]
     .sort((a, b) => number(a.createdAt) - number(b.createdAt) || endOf(a) - endOf(b))
     .map((key) => {
-      let lane = ends.findIndex((end) => end <= key.createdAt);
+      let lane = ends.findIndex((end) => end < key.createdAt);
       if (lane < 0 && ends.length < maxLanes) lane = ends.length;
       if (lane < 0) lane = ends.indexOf(Math.min(...ends));
       ends[lane] = Math.max(ends[lane] ?? 0, endOf(key));

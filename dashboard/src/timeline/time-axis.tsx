@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { labelsOf, ticksOf } from "../time/ticks.ts";
+import { usePage } from "../app/page-state.ts";
+import { labelsOf, presentLabel, type Ticks, ticksOf } from "../time/ticks.ts";
 import type { TimeScale } from "../time/time-scale.ts";
 
 /** Two lines of names, and beneath them room for the sign of the present, which else would stand on a date. */
@@ -14,7 +15,8 @@ const spacingOf = ({ width }: TimeScale): number => (width < 500 ? 52 : 72);
 /** Dates above the bars: round instants of UTC, and what they have in common. For sight alone: rows say their dates in words. */
 export function TimeAxis({ scale }: { scale: TimeScale }): JSX.Element {
   const ticks = ticksOf(scale, spacingOf(scale));
-  const { minor, major } = labelsOf(ticks, { width: scale.width, kept: ZONE_WIDTH });
+  const labels = labelsOf(ticks, { width: scale.width, kept: ZONE_WIDTH });
+  const { minor, major } = labels;
   return (
     <svg class="axis" width={scale.width} height={HEIGHT} aria-hidden="true" focusable="false">
       <path class="tick" d={ticks.minor.map(({ x }) => `M${x} 18V${HEIGHT}`).join("")} />
@@ -34,7 +36,25 @@ export function TimeAxis({ scale }: { scale: TimeScale }): JSX.Element {
           {text}
         </text>
       ))}
+      <PresentLabel scale={scale} ticks={ticks} labels={labels} />
     </svg>
+  );
+}
+
+/** When now is, at the head of its line. It moves by itself, and the rest of the axis is not drawn anew for it. */
+function PresentLabel(props: {
+  scale: TimeScale;
+  ticks: Ticks;
+  labels: ReturnType<typeof labelsOf>;
+}): JSX.Element | null {
+  const { scale, ticks, labels } = props;
+  const now = usePage().now.value;
+  const label = presentLabel(now, scale, { ticks, labels: { ...labels, kept: ZONE_WIDTH } });
+  if (!label) return null;
+  return (
+    <text class="present-label" x={label.x} y={label.line === "minor" ? MINOR_LINE : MAJOR_LINE}>
+      {label.text}
+    </text>
   );
 }
 
