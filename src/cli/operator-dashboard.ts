@@ -14,6 +14,7 @@ import { bearingTransport } from "../kube/bearing-transport.ts";
 import type { ClockSkew } from "../kube/clock-skew.ts";
 import { openTransport, withoutCredentials } from "../kube/cluster-access.ts";
 import { createKubeClient } from "../kube/kube-client.ts";
+import { readClusterId } from "../reconcile/cluster-identity.ts";
 import type { Onlooker } from "../runtime/onlooker.ts";
 import type { Operator } from "../runtime/operator.ts";
 import type { World } from "./command.ts";
@@ -39,6 +40,16 @@ export interface OperatorDashboard {
   start(operator: Operator): Promise<DashboardServer>;
 }
 
+const NAMED_WITHIN_MS = 5_000;
+/** Of its id: enough to tell clusters apart by, and short enough to be read. */
+const NAME_LENGTH = 8;
+
+/** From within, a cluster has no name but its id. Left out where that cannot be had now: the page does without. */
+async function nameOf({ kube }: OpenCluster): Promise<string | undefined> {
+  const id = await readClusterId(kube, AbortSignal.timeout(NAMED_WITHIN_MS)).catch(() => "");
+  return id === "" ? undefined : `cluster ${id.slice(0, NAME_LENGTH)}`;
+}
+
 /** The dashboard of an operator, filled from its own watches, for whoever the cluster knows. */
 export async function prepareOperatorDashboard(parts: OperatorDashboardParts): Promise<OperatorDashboard> {
   const { call, world, cluster, skew, namespace, auditPaths, comparedAt } = parts;
@@ -60,6 +71,7 @@ export async function prepareOperatorDashboard(parts: OperatorDashboardParts): P
   return {
     onlookers: modelOnlookers(model, clock),
     start: async (operator) => {
+      const called = await nameOf(cluster);
       const server = await startDashboardServer({
         bind: call.bind,
         hostNames: [...LOOPBACK_NAMES, ...serviceNames(parts), ...call.hostNames],
@@ -73,6 +85,7 @@ export async function prepareOperatorDashboard(parts: OperatorDashboardParts): P
           logger,
           model,
           mayChange: call.mayChange,
+          ...(called !== undefined && { cluster: called }),
           pulse: new ClusterPulse({ kube: cluster.kube, clock }),
           audit: { paths: auditPaths, namespace },
           operator: () =>

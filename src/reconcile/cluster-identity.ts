@@ -42,15 +42,19 @@ const damaged = (what: string): KeyturnError =>
  * sources were written since they were last looked at. Must not: replace a key that is there.
  */
 export async function establishIdentity(options: ClusterIdentityOptions): Promise<ClusterIdentity> {
-  const { kube, signal } = options;
-  const { metadata } = await kube.get(namespaceType, { name: "kube-system" }, { metadataOnly: true, signal });
+  const clusterId = await readClusterId(options.kube, options.signal);
   const own = { ...options, name: FINGERPRINT_KEY_NAME, damaged };
   const key = await ensureOwnKey(own);
   return {
-    clusterId: metadata.uid ?? "",
+    clusterId,
     fingerprinter: new Fingerprinter(key),
     restoreKey: (until) => createOwnKey(key, { ...own, signal: until }),
   };
+}
+
+export async function readClusterId(kube: Kube, signal: AbortSignal): Promise<string> {
+  const { metadata } = await kube.get(namespaceType, { name: "kube-system" }, { metadataOnly: true, signal });
+  return metadata.uid ?? "";
 }
 
 /** Somebody may make it at any time. */

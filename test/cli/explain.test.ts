@@ -161,7 +161,7 @@ test("what stands in the way is told first, and nothing is promised in spite of 
   const facts = await factsOf(world);
   assert.equal([...facts.keys()][0], "Problem");
   assert.match(facts.get("Problem") ?? "", /^ProviderUnavailable: /);
-  assert.match(facts.get("Next rotation") ?? "", /^If the problem is solved by then: At 2025-11-29T13:14:28Z/);
+  assert.match(facts.get("Next rotation") ?? "", /^If the problem is solved by then: at 2025-11-29T13:14:28Z/);
 });
 
 test("-o json has the same for programs, with the engine's own words", async () => {

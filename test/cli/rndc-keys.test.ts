@@ -61,7 +61,7 @@ test("--compromised waits for every server all the same; who is behind is named,
   const text = await said(world, "explain", "rk", NAME);
   assert.match(text, /^Problem +KeyNotReady: .*web-0/m);
   assert.match(text, /^Now +Goes on with key \S+, intended \S+ ago: it is there, is published once it is ready, and /m);
-  assert.match(text, /^Next rotation +If the problem is solved by then: At \S+, in 1h\d+m: [^;]*\.$/m);
+  assert.match(text, /^Next rotation +If the problem is solved by then: at \S+, in 1h\d+m: [^;]*\.$/m);
   assert.match(told.stdout, /: problem: KeyNotReady: /);
   assert.doesNotMatch(told.stdout, /committed/);
   world.kubelet.silent.delete("web-0");

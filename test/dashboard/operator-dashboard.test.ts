@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import { rotatingResource } from "../../src/api/keyturn/rotating-resource.ts";
 import { apiVersionOf, type KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
+import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
 import { installDefinitions } from "../operator/bindings.ts";
 import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
@@ -88,8 +89,8 @@ describe(`the dashboard of an operator, on the ${target.name} server`, { concurr
     });
   }
 
-  /** The ids of the first rows that a page is shown. */
-  async function rowsOf(token: string): Promise<readonly string[]> {
+  /** What a page is shown first, up to all rows. */
+  async function shownFirst(token: string): Promise<string> {
     const response = await ask("/api/live", token);
     const decoder = new TextDecoder();
     let text = "";
@@ -97,6 +98,12 @@ describe(`the dashboard of an operator, on the ${target.name} server`, { concurr
       text += decoder.decode(chunk, { stream: true });
       if (text.includes('"isLast":true') && text.endsWith("\n\n")) break;
     }
+    return text;
+  }
+
+  /** The ids of the first rows. */
+  async function rowsOf(token: string): Promise<readonly string[]> {
+    const text = await shownFirst(token);
     return [...new Set([...text.matchAll(/"id":"(RotatingResource[^"]*)"/g)].map(([, id = ""]) => id))].sort();
   }
 
@@ -108,6 +115,11 @@ describe(`the dashboard of an operator, on the ${target.name} server`, { concurr
     assert.equal(answer.status, 401);
     assert.match(await answer.text(), /does not know this token/);
     assert.deepEqual(await (await ask("/api/way-in", "x")).json(), { by: "cluster-token" });
+  });
+
+  test("the page says which cluster it shows", async () => {
+    const { metadata } = await kube.get(namespaceType, { name: "kube-system" });
+    assert.ok((await shownFirst(tokens.all)).includes(`"cluster":"cluster ${metadata.uid?.slice(0, 8)}"`));
   });
 
   test("everybody sees what they may list", async () => {

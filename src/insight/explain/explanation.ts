@@ -73,7 +73,7 @@ export function explain(resource: ManagedResource, options: ExplainOptions): rea
     { about: "Now", text: nowText(resource, outlook, { spec, now, awaited }) },
     {
       about: "Next rotation",
-      text: problems.length > 0 && outlook.nextKey ? `If the problem is solved by then: ${next}` : next,
+      text: problems.length > 0 && outlook.nextKey ? `If the problem is solved by then: ${uncapped(next)}` : next,
     },
     ...(byParent === undefined ? [] : [{ about: "Parent", text: sentence(byParent) }]),
     ...holdFacts(outlook),
@@ -160,6 +160,8 @@ function nextText(resource: ManagedResource, spec: ManagedSpec, outlook: Outlook
   const waits = isLate ? `; it is due at ${formatInstant(dueAt)} and waits for the window that opens then` : "";
   return `At ${moment(nextKey.at, now)}: ${why}${waits}.`;
 }
+
+const uncapped = (words: string): string => `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 
 const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
