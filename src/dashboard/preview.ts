@@ -83,8 +83,11 @@ function oldKeyWords(action: Action, { resource, keys, now }: Told): readonly st
       ...earlierWords(retired, keys, now),
     ];
   }
-  if (bar?.deletedAt === undefined) return [`The key ${active.name} is retired.`];
-  return [`The key ${active.name} goes on working, and is deleted at ${moment(bar.deletedAt, now)}.`];
+  const until =
+    bar?.deletedAt === undefined
+      ? `The key ${active.name} is retired.`
+      : `The key ${active.name} goes on working, and is deleted at ${moment(bar.deletedAt, now)}.`;
+  return [until, ...earlierWords(retired, keys, now)];
 }
 
 /** Of those that were retired before: nobody has said anything against them. */

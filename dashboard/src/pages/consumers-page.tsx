@@ -4,7 +4,6 @@ import type { Row } from "../../../src/dashboard/wire.ts";
 import { useLoaded } from "../app/hooks.ts";
 import { go } from "../app/navigation.ts";
 import { usePage } from "../app/page-state.ts";
-import { publisherWords } from "../parts/name-parts.ts";
 import { SecretLink } from "../parts/names.tsx";
 import { Empty, Notice, Unseen } from "../parts/notice.tsx";
 import { Panel } from "../parts/panel.tsx";
@@ -105,19 +104,15 @@ function Secrets({ rows }: { rows: readonly Row[] }): JSX.Element {
   );
 }
 
-/** Nothing where the Secret has its name. */
-function PublishedBy({ row: { id, name, secret = "" } }: { row: Row }): JSX.Element | null {
-  const publisher = publisherWords(secret, name);
-  if (publisher === undefined) return null;
-  return (
-    <span class="faint">
-      published by{" "}
-      <a href={credentialPath(id)}>
-        <bdi>{publisher}</bdi>
-      </a>
-    </span>
-  );
-}
+const PublishedBy = ({ row: { id, kind, name } }: { row: Row }): JSX.Element => (
+  <span class="faint">
+    published by{" "}
+    <a href={credentialPath(id)}>
+      <bdi>{name}</bdi>
+    </a>{" "}
+    <span class="kind">{kind}</span>
+  </span>
+);
 
 function Workloads({ namespace }: { namespace: string }): JSX.Element {
   const page = usePage();

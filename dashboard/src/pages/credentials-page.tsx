@@ -18,7 +18,17 @@ import { counted, nextRotationWords, nextWords, noneWords } from "../parts/words
 import { credentialPath } from "../route/route.ts";
 
 /** Every credential on a line, as `keyturn status` has them. */
-const COLUMNS = ["State", "Name", "Kind", "Active key", "Age", "Next rotation", "Period", "Retired", "Secret"] as const;
+const COLUMNS = [
+  "State",
+  "Name",
+  "Kind",
+  "Active key",
+  "Key age",
+  "Next rotation",
+  "Period",
+  "Retired keys",
+  "Secret",
+] as const;
 
 export function CredentialsPage({ query }: { query: ListQuery }): JSX.Element {
   const page = usePage();

@@ -170,6 +170,8 @@ const SPANS: Readonly<Record<Upcoming["span"], string>> = {
   month: "After that, within 30 days",
 };
 
+const COMING = { rotation: "rotation", deletion: "old key goes" } as const;
+
 const NEXT_SHOWN = { hour: 8, day: 6, month: 4 } as const;
 
 function Coming({ upcoming }: { upcoming: Upcoming }): JSX.Element {
@@ -183,7 +185,7 @@ function Coming({ upcoming }: { upcoming: Upcoming }): JSX.Element {
       <ul class="lines tight">
         {shown.map(({ id, at, what }) => (
           <li key={`${id} ${at} ${what}`} class="pair">
-            <span class="faint what">{what}</span>
+            <span class="faint what">{COMING[what]}</span>
             <CredentialLink id={id} />
             <span class="num">
               <When at={at} />
@@ -224,7 +226,7 @@ function Kinds({ overview }: { overview: Overview }): JSX.Element {
                 {troubled > 0 ? (
                   <span class="tone-trouble">{counted(troubled, "problem")}</span>
                 ) : (
-                  <span class="faint">in order</span>
+                  <span class="faint">no problem</span>
                 )}
               </td>
             </tr>

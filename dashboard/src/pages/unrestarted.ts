@@ -12,8 +12,6 @@ export function unrestartedWords(
   if (staying.length === 0) return undefined;
   const more = staying.length > MOST ? ` and ${staying.length - MOST} more` : "";
   const fate =
-    action === "compromised"
-      ? "; each is locked out, unless it reads the Secret again by itself"
-      : "; each runs on with the old key, unless it reads the Secret again by itself";
-  return `Not restarted, since they have not opted in: ${staying.slice(0, MOST).join(", ")}${more}${fate}.`;
+    "each is locked out when the key that it was started with goes, unless it reads the Secret again by itself";
+  return `Not restarted, since they have not opted in: ${staying.slice(0, MOST).join(", ")}${more}; ${fate}.`;
 }

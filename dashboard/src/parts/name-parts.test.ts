@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isShortName, namePartsOf, publisherWords } from "./name-parts.ts";
+import { isShortName, namePartsOf } from "./name-parts.ts";
 
 describe("names", () => {
   for (const [path, parts, reason] of [
@@ -12,11 +12,6 @@ describe("names", () => {
       assert.deepEqual(namePartsOf(path), parts);
     });
   }
-
-  it("say who publishes a Secret only where its own name does not", () => {
-    assert.equal(publisherWords("shop/orders-db", "orders-db"), undefined);
-    assert.equal(publisherWords("shop/orders-secret", "orders-db"), "orders-db");
-  });
 
   it("are kept on one line unless they are long", () => {
     assert.deepEqual([isShortName("platform/ingress-certificate"), isShortName("a".repeat(253))], [true, false]);

@@ -15,7 +15,3 @@ export function namePartsOf(path: string): NameParts {
 const SHORT = 32;
 
 export const isShortName = (text: string): boolean => text.length <= SHORT;
-
-/** By whom a Secret is published, where its own name does not say so. */
-export const publisherWords = (secret: string, publisher: string): string | undefined =>
-  namePartsOf(secret).name === publisher ? undefined : publisher;

@@ -154,7 +154,7 @@ test("every situation has its words", () => {
         status: { retiredKeys: [{ ...replaced, overlap: "2d", cause: "rotated", heldFor: "Deployment shop/web" }] },
       },
       "Now",
-      "Nothing to do.",
+      "Nothing but to wait for those who have not moved.",
     ],
     [
       3,
@@ -163,7 +163,7 @@ test("every situation has its words", () => {
         status: { retiredKeys: [{ ...replaced, overlap: "2d", cause: "rotated", heldFor: "Deployment shop/web" }] },
       },
       "Problem",
-      "ConsumersBehind: Deployment shop/web has not moved from the retired key orders-z; it is deleted at 2025-11-09T00:00:00Z, in 1d at the latest, and whoever uses it then is locked out (since 2025-11-07T00:00:00Z, 1d ago)",
+      "ConsumersBehind: the retired key orders-z is kept since 2025-11-07T00:00:00Z, 1d ago: Deployment shop/web has not moved; it is deleted at 2025-11-09T00:00:00Z, in 1d at the latest, and whoever uses it then is locked out",
     ],
     [
       1,

@@ -120,6 +120,7 @@ function nowText(
   }
   parts.push(...deletions(retired, expired));
   if (parts.length > 0) return parts.join(" ");
+  if (retired.some(({ heldFor }) => heldFor !== undefined)) return "Nothing but to wait for those who have not moved.";
   return isTriedAgain(resource) ? "What has failed is tried again, after longer and longer pauses." : "Nothing to do.";
 }
 
@@ -221,9 +222,10 @@ function heldProblems({ spec, state }: ManagedResource, now: number): readonly P
   return retiredKeys(state).flatMap((key) => {
     const goesAt = latestDeletion(spec.policy, key);
     if (key.heldFor === undefined || !Number.isFinite(goesAt)) return [];
-    const message = `${notMoved(key.heldFor)} from the retired key ${key.name}; it is deleted at ${moment(goesAt, now)} at the latest, and whoever uses it then is locked out`;
-    const since = deletionInstant(spec.policy, key);
-    return [{ reason: "ConsumersBehind", message, since }];
+    const since = `since ${moment(deletionInstant(spec.policy, key), now)}`;
+    const end = `it is deleted at ${moment(goesAt, now)} at the latest, and whoever uses it then is locked out`;
+    const message = `the retired key ${key.name} is kept ${since}: ${notMoved(key.heldFor)}; ${end}`;
+    return [{ reason: "ConsumersBehind", message, since: undefined }];
   });
 }
 
