@@ -32,6 +32,7 @@ const types: readonly ResourceType[] = [
   type("", "v1", "ServiceAccount", "serviceaccounts"),
   type("apps", "v1", "Deployment", "deployments"),
   type("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"),
+  type("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", false),
   type("rbac.authorization.k8s.io", "v1", "Role", "roles"),
   type("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings"),
 ];

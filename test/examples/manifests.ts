@@ -18,16 +18,17 @@ export const exampleFiles = (): readonly string[] => globSync("examples/*.yaml",
 export const examples = (): readonly Manifest[] =>
   exampleFiles().map((file) => ({ place: file, objects: objectsIn(readFileSync(join(folder, file), "utf8")) }));
 
-/** Pages whose whole manifests are meant to be applied as they stand; on others there are gaps to be filled in. */
-const PAGES = ["bind.md", "migration/bindy.md", "security.md", "compliance.md", "runbook.md", "troubleshooting.md"];
+const pages = (): readonly string[] =>
+  globSync(["docs/*.md", "docs/{migration,tutorials,explanation}/*.md", "README.md"], { cwd: folder }).sort();
 
+/** Every whole manifest on a page. One without a name is a piece, which shows where something belongs. */
 export const manifestsOnPages = (): readonly Manifest[] =>
-  PAGES.flatMap((name) => {
-    const file = `docs/${name}`;
+  pages().flatMap((file) => {
     const { blocks } = readPage(readFileSync(join(folder, file), "utf8"));
     return blocks
       .filter(({ language, text }) => language === "yaml" && text.startsWith("apiVersion: "))
-      .map(({ text, line }) => ({ place: `${file}:${line}`, objects: objectsIn(text) }));
+      .map(({ text, line }) => ({ place: `${file}:${line}`, objects: objectsIn(text) }))
+      .filter(({ objects }) => objects.every(({ metadata }) => metadata?.name !== undefined));
   });
 
 const objectsIn = (text: string): readonly KubeObject[] =>
