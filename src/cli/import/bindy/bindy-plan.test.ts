@@ -52,7 +52,7 @@ const given = object("Secret", "ns-0-rndc-key", { ownerReferences: ownedBy(pause
 const anew = { ...wanted.instance, metadata: { ...wanted.instance.metadata, uid: "uid-new", resourceVersion: "1" } };
 
 const start: BindyFacts = {
-  ...{ kind, name: "ns-0", instance: old, deployment, wanted: wanted.instance, secret, wantedKey },
+  ...{ kind, name: "ns-0", instance: old, isRunByUs: false, deployment, wanted: wanted.instance, secret, wantedKey },
   isMarked: false,
   differences: { added: [], removed: [], changed: [] },
   rndcKey: undefined,
@@ -95,6 +95,12 @@ const CASES: readonly Case[] = [
     reason: "done",
     facts: { ...done, instance: anew, rndcKey: begun, deployment: object("Deployment", "ns-0") },
     steps: [],
+  },
+  {
+    reason: "one whose pods Keyturn has made, also without a Deployment, is not looked at any further",
+    facts: { isRunByUs: true, deployment: undefined, problems: [refusal("bad", "mend")] },
+    steps: [],
+    refused: [],
   },
   { reason: "other white space", facts: { differences: changed }, refused: [/other white space: rndc\.key/] },
   { reason: "accepted", facts: { differences: changed }, acceptChanges: true, refused: [] },

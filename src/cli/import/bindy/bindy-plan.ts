@@ -22,6 +22,8 @@ export interface BindyFacts {
   readonly name: string;
   /** As it is; undefined between the one and the other. */
   readonly instance: KubeObject | undefined;
+  /** Keyturn has made the pods of the instance itself. */
+  readonly isRunByUs: boolean;
   readonly deployment: KubeObject | undefined;
   /** What it is to be. */
   readonly wanted: KubeObject | undefined;
@@ -54,7 +56,7 @@ const noteOn = (deployment: KubeObject | undefined): string | undefined => deplo
 export function planBindy(facts: BindyFacts, { acceptChanges }: { readonly acceptChanges: boolean }): Plan {
   const { instance, deployment } = facts;
   const isBegun = noteOn(deployment) !== undefined;
-  if (instance && isNew(instance) && !isBegun) {
+  if (instance && (isNew(instance) || facts.isRunByUs) && !isBegun) {
     return { ...NOTHING_TO_DO, hints: ["Keyturn looks after it already"] };
   }
   return {

@@ -5,6 +5,7 @@ import { rndcKey as rndcKeyType } from "../../../api/keyturn/rndc-key.ts";
 import { Redacted } from "../../../base/redacted.ts";
 import { fieldAt } from "../../../bind/fields.ts";
 import { wantedInstances } from "../../../bind/instance-names.ts";
+import { CONFIG_DIGEST } from "../../../bind/instance-objects.ts";
 import { keyFields } from "../../../bind/key-fields.ts";
 import { readKeySecret } from "../../../bind/key-secret.ts";
 import { ifFound } from "../../../kube/if-found.ts";
@@ -14,7 +15,7 @@ import { serviceType } from "../../../reconcile/bind/bind-sources.ts";
 import { createRndcKeyKind } from "../../../reconcile/bind/rndc-key-kind.ts";
 import { ownerOf } from "../../../reconcile/managed/marks.ts";
 import { fieldsOf } from "../../../reconcile/managed/read-fields.ts";
-import { configMapType, deploymentType } from "../../../restart/workload-kinds.ts";
+import { configMapType, deploymentType, statefulSetType } from "../../../restart/workload-kinds.ts";
 import type { RndcKey } from "../../../rndc/key.ts";
 import type { Bench } from "../bench.ts";
 import { lookAtDefinition, planDefinition } from "../definition-plan.ts";
@@ -109,9 +110,10 @@ async function lookAt(namespace: string, name: string, bench: Bench): Promise<Bi
   const wanted = note ?? (read?.kind === "wanted" ? read.wanted.instance : undefined);
   const wantedKey = wanted && secretName !== undefined ? rndcKeyFor({ instance: wanted, secretName }) : undefined;
   const rndcKey = await get(rndcKeyType, secretName);
+  const isRunByUs = [deployment, await get(statefulSetType, name)].some(hasOurTemplate);
   const bare = secret && (({ data: _, ...rest }) => rest as KubeObject)(secret);
   return {
-    ...{ kind, name, instance, deployment, wanted, wantedKey, rndcKey },
+    ...{ kind, name, instance, isRunByUs, deployment, wanted, wantedKey, rndcKey },
     secret: bare,
     isMarked: secret !== undefined && (await isMarked(secret, rndcKey, bench)),
     differences: key?.differences ?? NO_DIFFERENCES,
@@ -124,6 +126,10 @@ async function lookAt(namespace: string, name: string, bench: Bench): Promise<Bi
     ],
   };
 }
+
+/** Bindy writes no digest of the configuration there. */
+const hasOurTemplate = (workload: KubeObject | undefined): boolean =>
+  fieldAt(workload, ["spec", "template", "metadata", "annotations", CONFIG_DIGEST]) !== undefined;
 
 const clusterNameOf = (instance: KubeObject | undefined): string | undefined => {
   const name = fieldAt(instance, ["spec", "clusterRef"]);
