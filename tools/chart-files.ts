@@ -73,6 +73,7 @@ const controllerEntry = (name: string): object => ({
     .filter(({ kind }) => kind === "ValidatingAdmissionPolicy")
     .map(({ metadata }) => metadata.name),
   rules: rulesEntry(controllerNeeds.get(name)?.rules ?? []),
+  atHome: controllerNeeds.get(name)?.atHome ?? [],
 });
 
 const rulesEntry = (rules: readonly PolicyRule[]): object => ({ all: rules, ...splitByScope(rules) });

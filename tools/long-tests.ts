@@ -21,6 +21,7 @@ export const longTests: readonly string[] = globSync(
     "test/import/*.test.ts",
     "test/install/{check,uninstall,uninstall-crash,uninstall-scenarios}.test.ts",
     "test/docs/tutorials-run.test.ts",
+    "test/rights/scoped-namespaces.test.ts",
     BROWSER_STORIES,
   ],
   { cwd: root },

@@ -34,7 +34,8 @@ const EMBEDDED_AT_A_TIME = 2;
 const rotationStories = globSync("test/rotation/*.test.ts", { cwd: root }).sort();
 
 const OPERATOR_BROWSER = "test/dashboard/operator-browser.test.ts";
-const onRealServer = ["test/install/uninstall.test.ts", OPERATOR_BROWSER];
+const SCOPED = "test/rights/scoped-namespaces.test.ts";
+const onRealServer = ["test/install/uninstall.test.ts", OPERATOR_BROWSER, SCOPED];
 
 /** Those that take longest come first, so that no lane is left with one of them at the end. */
 const suites: readonly Suite[] = [
@@ -57,7 +58,7 @@ const suites: readonly Suite[] = [
   { name: "chart", files: ["test/install/chart.test.ts", "test/install/uninstall-hook.test.ts"] },
   { name: "control-plane", files: ["test/cluster/control-plane.test.ts"] },
   { name: "examples", files: ["test/examples/examples.test.ts"] },
-  { name: "rights", files: ["test/rights/rotating-resource.test.ts"] },
+  { name: "rights", files: ["test/rights/rotating-resource.test.ts", SCOPED] },
   { name: "soak", files: ["test/soak/soak.test.ts"], isAlone: true },
 ];
 

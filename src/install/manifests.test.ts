@@ -131,7 +131,18 @@ test("an operator of some namespaces has its rights there, and in the cluster to
   assert.deepEqual(listed(rulesOf("Role", "keyturn-btp-scoped", scoped)), [
     " secrets get,list,watch,create,update,patch,delete",
   ]);
+  assert.deepEqual(where("keyturn-btp-at-home"), [OPTIONS.namespace], "credentials of ProviderConfigs are there");
+  assert.deepEqual(listed(rulesOf("Role", "keyturn-btp-at-home", scoped)), [" secrets get,patch"]);
   assert.match(JSON.stringify(podSpec(scoped).containers), /"--namespaces=shop,bank"/);
+});
+
+test("who may look everywhere, or at home among others, needs no role for home", () => {
+  for (const scopedNamespaces of [[], ["shop", OPTIONS.namespace]]) {
+    const names = manifests({ ...OPTIONS, controllers: ["btp"], scopedNamespaces }).map(
+      ({ metadata }) => metadata.name,
+    );
+    assert.ok(!names.includes("keyturn-btp-at-home"), scopedNamespaces.join());
+  }
 });
 
 test("every rule is about one kind of scope", () => {

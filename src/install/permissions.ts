@@ -29,6 +29,8 @@ export interface PolicyRule {
 export interface ControllerNeeds {
   readonly kinds: readonly CustomResource[];
   readonly rules: readonly PolicyRule[];
+  /** In the operator's own namespace, where it may look at others alone. */
+  readonly atHome?: readonly PolicyRule[];
 }
 
 const READ = ["get", "list", "watch"];
@@ -64,6 +66,8 @@ const family = (kind: CustomResource, config: CustomResource, references: readon
     // Patched are those with the credentials of a ProviderConfig, to be held by a finalizer.
     secrets(["create", "update", "patch", "delete"]),
   ],
+  // That is where the credentials of ProviderConfigs usually are.
+  atHome: [rule("", ["secrets"], ["get", "patch"])],
 });
 
 const btp = family(serviceBinding, btpConfig, [rule(serviceBinding.group, ["serviceinstances"], READ)]);

@@ -37,7 +37,10 @@ export function rights(options: RightsOptions): readonly KubeObject[] {
   const { name, controllers, lease, namespace } = options;
   return [
     ...grants(options, name, sharedRules),
-    ...controllers.flatMap((controller) => grants(options, `${name}-${controller}`, needsOf(controller).rules)),
+    ...controllers.flatMap((controller) => [
+      ...grants(options, `${name}-${controller}`, needsOf(controller).rules),
+      ...grantsAtHome(options, controller),
+    ]),
     ...(options.hasDashboard ? grants(options, `${name}-dashboard`, dashboardRules) : []),
     ...grant(options, { kind: "Role", name, namespace, rules: ownRules(lease) }),
   ];
@@ -61,6 +64,18 @@ function grants(options: RightsOptions, name: string, rules: readonly PolicyRule
       grant(options, { kind: "Role", name: `${name}-scoped`, namespace, rules: ofNamespaces }),
     ),
   ];
+}
+
+/** Whoever may look everywhere, or at that namespace among others, has them already. */
+function grantsAtHome(options: RightsOptions, controller: string): readonly KubeObject[] {
+  const { name, namespace, scopedNamespaces } = options;
+  if (scopedNamespaces.length === 0 || scopedNamespaces.includes(namespace)) return [];
+  return grant(options, {
+    kind: "Role",
+    name: `${name}-${controller}-at-home`,
+    namespace,
+    rules: needsOf(controller).atHome ?? [],
+  });
 }
 
 export function splitByScope(rules: readonly PolicyRule[]): {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { NotFound } from "../../src/kube/errors.ts";
+import { AlreadyExists, NotFound } from "../../src/kube/errors.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
@@ -118,8 +118,13 @@ export class Stage {
   }
 
   /** A ProviderConfig under this name, and before it the Secret that it refers to. */
-  async putProviderConfig(family: Family, name: string, credentials: object): Promise<void> {
-    const metadata = this.credentialsOf(family, name);
+  async putProviderConfig(
+    family: Family,
+    name: string,
+    credentials: object,
+    namespace = this.namespace,
+  ): Promise<void> {
+    const metadata = { ...this.credentialsOf(family, name), namespace };
     const stringData = { credentials: JSON.stringify(credentials) };
     await this.kube.create<KubeObject>(secretType, { apiVersion: "v1", kind: "Secret", metadata, stringData });
     await this.kube.create<KubeObject>(family.configType, family.config(name, { ...metadata, key: "credentials" }));
@@ -128,6 +133,17 @@ export class Stage {
   /** Where the credentials of a ProviderConfig are. */
   credentialsOf({ standIn }: Family, name: string): { readonly namespace: string; readonly name: string } {
     return { namespace: this.namespace, name: `${name}-${standIn.toLowerCase()}` };
+  }
+
+  /** One beside the stage's own; where it is there already, it is taken as it is. */
+  async putNamespace(name: string): Promise<void> {
+    await this.kube.create<KubeObject>(namespaces, namespaceOf(name)).catch((error: unknown) => {
+      if (!(error instanceof AlreadyExists)) throw error;
+    });
+  }
+
+  async removeNamespace(name: string): Promise<void> {
+    await this.#remove(namespaces, { name });
   }
 
   async hasProviderConfig({ configType }: Family, name: string): Promise<boolean> {

@@ -36,6 +36,8 @@ export interface OperatorAccessWishes {
   /** All there are, where absent. */
   readonly controllers?: readonly string[];
   readonly namespace?: string;
+  /** Where it may look; everywhere, where absent. */
+  readonly scopedNamespaces?: readonly string[];
 }
 
 interface Server {
@@ -51,11 +53,11 @@ interface Server {
  */
 export async function operatorAccess(server: Server, wishes: OperatorAccessWishes = {}): Promise<OperatorAccess> {
   if (server.name !== "real") return { kubeconfig: server.kubeconfig };
-  const { controllers = [...controllerNeeds.keys()], namespace = SYSTEM } = wishes;
+  const { controllers = [...controllerNeeds.keys()], namespace = SYSTEM, scopedNamespaces = [] } = wishes;
   const isWhole = controllers.length === controllerNeeds.size;
   // Nobody shares an account with an installation that is a story's own, which is called keyturn.
   const name = ["keyturn-of", namespace, ...(isWhole ? ["all"] : controllers)].join("-");
-  const options = { name, namespace, labels: {}, controllers, scopedNamespaces: [], lease: LEASE };
+  const options = { name, namespace, labels: {}, controllers, scopedNamespaces, lease: LEASE };
   const kube = await connect(server.kubeconfig);
   try {
     await settle(kube, namespace);

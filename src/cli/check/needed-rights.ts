@@ -40,7 +40,7 @@ export function neededRights(wishes: RightsWishes): readonly NeededRight[] {
 }
 
 const isRoleOf = (role: string, part: string): boolean =>
-  role === `${OPERATOR}-${part}` || role === `${OPERATOR}-${part}-scoped`;
+  ["", "-scoped", "-at-home"].some((end) => role === `${OPERATOR}-${part}${end}`);
 
 function rightsIn(rule: PolicyRule, whose: Pick<NeededRight, "neededBy" | "namespace">): readonly NeededRight[] {
   const names: readonly (string | undefined)[] = rule.resourceNames ?? [undefined];

@@ -64,12 +64,19 @@ const CREDENTIALS = {
   url: "https://uaa.example",
 };
 
+interface Trial {
+  readonly isOffline?: boolean;
+  readonly eachSecond?: () => void;
+  readonly namespaces?: ReadonlySet<string>;
+}
+
 async function tried(
   { kube, clock }: Scene,
   http: HttpPort,
-  { isOffline = false, eachSecond = () => {} }: { readonly isOffline?: boolean; readonly eachSecond?: () => void } = {},
+  { isOffline = false, eachSecond = () => {}, namespaces }: Trial = {},
 ): Promise<readonly TriedConfig[]> {
-  const gathering = gatherConfigurations(kube, { families: [createBtpFamily()], http, clock, isOffline });
+  const question = { families: [createBtpFamily()], http, clock, isOffline, ...(namespaces && { namespaces }) };
+  const gathering = gatherConfigurations(kube, question);
   let isOver = false;
   const over = gathering.finally(() => {
     isOver = true;
@@ -118,6 +125,20 @@ test("offline, Secrets are looked at and nobody is asked", async () => {
   );
   assert.equal(http.asked, 0);
   assert.doesNotMatch(JSON.stringify(configs), new RegExp(SECRET_WORD));
+});
+
+test("a Secret that the operator does not get is not looked at for it, whoever asks", async () => {
+  const here = await scene();
+  await here.configure("main", CREDENTIALS);
+  for (const [namespaces, expected] of [
+    [new Set(["shop", "keyturn-system"]), "outOfScope"],
+    [new Set(["shop", "default"]), "complete"],
+    [undefined, "complete"],
+  ] as const) {
+    const [config] = await tried(here, new DeafHttp(), { isOffline: true, ...(namespaces && { namespaces }) });
+    assert.equal(config?.outcome.kind, expected);
+    if (config?.outcome.kind === "outOfScope") assert.match(config.outcome.message, /Secret default\/main/);
+  }
 });
 
 test("nothing is written: a configuration that is only looked at is not held", async () => {

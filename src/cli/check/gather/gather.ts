@@ -80,7 +80,10 @@ async function gatherCluster(
     admission: servesPolicies ? await gatherAdmission(kube, controllers, accountOf(own, namespace)) : [],
     webhooks: await gatherWebhooks(kube, kinds),
     operator: await gatherOperator(kube, { namespace, version, now: clock.now() - (skewMs ?? 0), deployments }),
-    configurations: await gatherConfigurations(kube, { families, http, clock, isOffline }),
+    configurations: await gatherConfigurations(kube, {
+      ...{ families, http, clock, isOffline },
+      ...(scopedNamespaces.length > 0 && { namespaces: new Set([...scopedNamespaces, namespace]) }),
+    }),
     neighbours: { deployments, controllers },
     resources: await gatherResources(kube, kinds, families),
   };

@@ -33,6 +33,11 @@ const CASES: readonly (readonly [reason: string, outcomes: readonly Outcome[], s
   ],
   ["a Secret that is not there", [failed("ReferenceProblem")], [`problem ${KIND} c0: it failed`]],
   ["out of reach", [failed("ProviderUnavailable")], [`problem ${KIND} c0: it failed`]],
+  [
+    "its Secret is where the operator does not look",
+    [{ kind: "outOfScope", message: "its Secret is elsewhere" }],
+    [`problem ${KIND} c0: its Secret is elsewhere`],
+  ],
   ["any other error", [failed("ProviderRefused")], [`problem ${KIND} c0: it failed`]],
   ["too many requests say nothing about it", [failed("ProviderThrottled")], [`hint ${KIND} c0: it failed`]],
   ["nor does a Secret that may not be read", [failed("Forbidden")], [`hint ${KIND} c0: it failed`]],

@@ -17,6 +17,8 @@ export type Outcome =
   | { readonly kind: "works" }
   /** Its Secret is complete; the system itself was not asked. */
   | { readonly kind: "complete" }
+  /** The operator looks at some namespaces alone, and its Secret is in none of them. */
+  | { readonly kind: "outOfScope"; readonly message: string }
   /** An error code, and its message, in which there is never anything of a Secret. */
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
 
@@ -46,6 +48,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "see whether the address is right and the system is up; from the operator's pods NetworkPolicies and proxies count as well (--offline leaves this out)",
 };
 
+const INTO_SIGHT =
+  "move the Secret into the operator's namespace or one of those that it looks at, or let it look there, too (--namespaces)";
+
 /** What says nothing about the configuration itself. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   Forbidden: "check again with a kubeconfig that may read the Secret",
@@ -53,8 +58,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 function judgeConfig(kind: string, { name, outcome }: TriedConfig): readonly Finding[] {
-  if (outcome.kind !== "failed") return [];
   const about = `${kind} ${name}`;
+  if (outcome.kind === "outOfScope") return [problem(about, outcome.message, INTO_SIGHT)];
+  if (outcome.kind !== "failed") return [];
   const { code, message } = outcome;
   const elsewhere = ELSEWHERE[code];
   if (elsewhere !== undefined) return [hint(about, message, elsewhere)];

@@ -95,6 +95,6 @@ test("rights: an operator that is told of namespaces needs what is in namespaces
         .map(({ namespace }) => namespace),
     ),
   ];
-  assert.deepEqual(where("secrets"), ["shop"]);
+  assert.deepEqual(where("secrets"), ["shop", wishes.namespace], "at home are the credentials of ProviderConfigs");
   assert.deepEqual(where("servicebindings"), [undefined], "in no namespace");
 });
