@@ -140,7 +140,12 @@ describe(`what is published is protected on the ${target.name} server`, { concur
   }
 
   const publish = (given: object = {}): Promise<unknown> => {
-    const metadata = { ...ref, labels: { [OWNER]: "owner" }, annotations: { "keyturn.dev/published-at": "x" }, ...given };
+    const metadata = {
+      ...ref,
+      labels: { [OWNER]: "owner" },
+      annotations: { "keyturn.dev/published-at": "x" },
+      ...given,
+    };
     return kube.create(secrets, { apiVersion: "v1", kind: "Secret", metadata, data: { key: text("published") } });
   };
 
