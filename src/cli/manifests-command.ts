@@ -64,7 +64,7 @@ export const manifestsCommand: Command = {
       command: "keyturn manifests --image registry.example/keyturn:0.2.0 | kubectl apply --server-side -f -",
       what: "Install or upgrade",
     },
-    { command: "keyturn manifests --alerts --dashboard | kubectl apply -f -", what: "Alerts and dashboard" },
+    { command: "keyturn manifests --alerts --dashboard | kubectl apply --server-side -f -", what: "Alerts and dashboard" },
     { command: "keyturn manifests > keyturn.yaml", what: "To look at it first, or to keep it in Git" },
   ],
   run: async (flags, world) => {
