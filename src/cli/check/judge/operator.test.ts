@@ -224,6 +224,12 @@ for (const [reason, change, expected] of CASES) {
   });
 }
 
+test("where no operator is seen, it is said which cannot be", () => {
+  const [finding] = judgeOperator(facts({ deployments: seen([]), leases: seen([]) }));
+  assert.equal(finding?.level, "problem");
+  assert.match(finding?.level === "problem" ? finding.remedy : "", /keyturn up, is seen only with --leader-elect$/);
+});
+
 test("whether an operator is at work, as far as it shows", () => {
   const cases: readonly (readonly [Partial<OperatorFacts>, boolean | undefined, string])[] = [
     [{}, true, "pods and a leader"],
