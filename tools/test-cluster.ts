@@ -46,7 +46,7 @@ const suites: readonly Suite[] = [
   { name: "restart", files: ["test/restart/restart.test.ts"] },
   {
     name: "install",
-    files: ["test/install/manifests.test.ts", "test/install/check.test.ts", "test/install/uninstall.test.ts"],
+    files: ["manifests", "secret-protection", "check", "uninstall"].map((name) => `test/install/${name}.test.ts`),
   },
   { name: "upgrade", files: ["test/install/upgrade.test.ts"] },
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },

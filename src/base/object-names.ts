@@ -12,5 +12,8 @@ export const MAX_NAMESPACE_LENGTH = 63;
 const NAME = new RegExp(NAME_PATTERN);
 const NAMESPACE = new RegExp(NAMESPACE_PATTERN);
 
+/** Those that every cluster brings along: nobody installs them, and nobody takes them away. */
+export const isNamespaceOfCluster = (name: string): boolean => name === "default" || name.startsWith("kube-");
+
 export const isObjectName = (text: string): boolean => text.length <= MAX_NAME_LENGTH && NAME.test(text);
 export const isNamespaceName = (text: string): boolean => text.length <= MAX_NAMESPACE_LENGTH && NAMESPACE.test(text);

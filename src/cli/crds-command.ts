@@ -8,7 +8,7 @@ export const crdsCommand: Command = {
   name: "crds",
   summary: "Print the CustomResourceDefinitions, for kubectl apply.",
   options: [manifestFormat],
-  examples: [{ command: "keyturn crds | kubectl apply -f -", what: "Install or upgrade the CRDs" }],
+  examples: [{ command: "keyturn crds | kubectl apply --server-side -f -", what: "Install or upgrade the CRDs" }],
   run: async (flags, world) => {
     const format = readChoice(flags, "output", ["yaml", "json"]);
     world.stdout.write(printManifests(customResources.map(definitionOf), format));

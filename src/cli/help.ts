@@ -15,7 +15,7 @@ export function overview(commands: readonly Command[], version: string): string 
     ...rows,
     "",
     "To try it without a cluster:  keyturn up",
-    "On a cluster:                 keyturn manifests --image IMAGE | kubectl apply -f -",
+    "On a cluster:                 keyturn manifests --image IMAGE | kubectl apply --server-side -f -",
     "More about one command:       keyturn COMMAND --help",
     "",
   ].join("\n");

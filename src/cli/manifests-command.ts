@@ -1,3 +1,5 @@
+import { UsageError } from "../base/errors.ts";
+import { isImageReference } from "../base/image-reference.ts";
 import { manifests } from "../install/manifests.ts";
 import { dashboardConfigMap } from "../install/monitoring/dashboard.ts";
 import { prometheusRule } from "../install/monitoring/prometheus-rule.ts";
@@ -64,7 +66,10 @@ export const manifestsCommand: Command = {
       command: "keyturn manifests --image registry.example/keyturn:0.2.0 | kubectl apply --server-side -f -",
       what: "Install or upgrade",
     },
-    { command: "keyturn manifests --alerts --dashboard | kubectl apply -f -", what: "Alerts and dashboard" },
+    {
+      command: "keyturn manifests --alerts --dashboard | kubectl apply --server-side -f -",
+      what: "Alerts and dashboard",
+    },
     { command: "keyturn manifests > keyturn.yaml", what: "To look at it first, or to keep it in Git" },
   ],
   run: async (flags, world) => {
@@ -73,11 +78,12 @@ export const manifestsCommand: Command = {
     const controllers = readControllerNames(flags, known);
     const scopedNamespaces = readNamespaces(flags);
     const protectSecrets = flags.isOn("protect-secrets");
-    const image = flags.text("image") ?? `keyturn:${world.version}`;
+    const image = imageIn(flags) ?? `keyturn:${world.version}`;
     const monitoring = [
       ...(flags.isOn("alerts") ? [prometheusRule(namespace)] : []),
       ...(flags.isOn("dashboard") ? [dashboardConfigMap(namespace)] : []),
     ];
+    if (monitoring.length > 0) refuseIdle(flags);
     const items =
       monitoring.length > 0
         ? monitoring
@@ -86,6 +92,25 @@ export const manifestsCommand: Command = {
     return 0;
   },
 };
+
+function imageIn(flags: Flags): string | undefined {
+  const image = flags.text("image");
+  if (image === undefined || isImageReference(image)) return image;
+  throw new UsageError(
+    `--image: "${image}" cannot be an image: [HOST[:PORT]/]PATH[:TAG][@DIGEST], without blanks, and no capitals in the path`,
+  );
+}
+
+/** What is said of the operator, and means nothing where it is not printed. */
+function refuseIdle(flags: Flags): void {
+  const switches = ["protect-secrets", "serve-dashboard", "dashboard-changes"].filter((name) => flags.isOn(name));
+  const texts = ["image", "controllers", "namespaces"].filter((name) => !["*", undefined].includes(flags.text(name)));
+  const idle = [...texts, ...switches].map((name) => `--${name}`);
+  if (idle.length === 0) return;
+  throw new UsageError(
+    `--alerts and --dashboard are printed instead of the operator, of which ${idle.join(", ")} would speak: leave out one or the other`,
+  );
+}
 
 function dashboardIn(flags: Flags): WebDashboard | undefined {
   const mayChange = flags.isOn("dashboard-changes");

@@ -264,6 +264,24 @@ test("the pods keep to the restricted profile, and the namespace enforces it", (
   });
 });
 
+test("a namespace that is the cluster's own is left as it is", () => {
+  for (const [namespace, kinds] of [
+    ["default", []],
+    ["kube-system", []],
+    ["kube-keys", []],
+    ["kubernetes", ["Namespace"]],
+    ["default-keys", ["Namespace"]],
+  ] as const) {
+    const all = manifests({ ...OPTIONS, namespace });
+    assert.deepEqual(
+      all.filter(({ kind }) => kind === "Namespace").map(({ kind }) => kind),
+      kinds,
+      namespace,
+    );
+    assert.equal(named("Deployment", "keyturn", all).metadata.namespace, namespace);
+  }
+});
+
 test("a controller that there is not is refused", () => {
   assert.throws(() => manifests({ ...OPTIONS, controllers: ["btp", "nope"] }), /there is no controller "nope"/);
 });

@@ -1,4 +1,5 @@
 import { definitionOf, OWNER_LABELS } from "../api/custom-resource.ts";
+import { isNamespaceOfCluster } from "../base/object-names.ts";
 import type { KubeObject } from "../kube/objects.ts";
 import { admissionPolicies } from "./admission-policies.ts";
 import { bindAdvicePolicies } from "./bind-advice.ts";
@@ -36,7 +37,8 @@ export function manifests(options: ManifestOptions): readonly KubeObject[] {
     ...definitionsFor(controllers),
     ...adviceFor(controllers),
     ...(protectSecrets ? secretProtection({ name: NAME, namespace }) : []),
-    namespaceFor(namespace),
+    // What is the cluster's own is left as it is.
+    ...(isNamespaceOfCluster(namespace) ? [] : [namespaceFor(namespace)]),
     // Of all that runs in the namespace only the operator's own pods ask for its token.
     { apiVersion: "v1", kind: "ServiceAccount", metadata, automountServiceAccountToken: false },
     ...rights({ ...metadata, controllers, scopedNamespaces, lease: NAME, hasDashboard: dashboard !== undefined }),

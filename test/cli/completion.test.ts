@@ -49,6 +49,11 @@ interface Case {
 
 const kinds = ["servicebinding", "servicecredentialbinding"];
 
+const controllers = commands
+  .find(({ name }) => name === "check")
+  ?.options.find(({ name }) => name === "controllers")?.choices;
+const others = (controllers ?? []).filter((name) => name !== "btp").map((name) => `btp,${name}`);
+
 const CASES: readonly Case[] = [
   { reason: "commands", words: ["com"], offered: ["compliance", "completion"] },
   { reason: "a command that is written out", words: ["check"], offered: ["check"] },
@@ -68,6 +73,12 @@ const CASES: readonly Case[] = [
     reason: "the next of a list",
     words: ["check", "--controllers", "btp,cloud"],
     offered: ["btp,cloudfoundry", "btp,cloudfoundry-rotating"],
+  },
+  { reason: "the others of a list, and none twice", words: ["check", "--controllers", "btp,"], offered: others },
+  {
+    reason: "what begins as one that was given",
+    words: ["check", "--controllers", "btp,cloudfoundry,cloud"],
+    offered: ["btp,cloudfoundry,cloudfoundry-rotating"],
   },
   { reason: "a value that nobody can list", words: ["status", "-n", ""], offered: [] },
   { reason: "files", words: ["check", "--kubeconfig", "my"], offered: ["my config.yaml"] },

@@ -9,13 +9,20 @@ import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import type { HttpPort } from "../../src/providers/http-port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { bindingOf } from "../../src/reconcile/btp/btp-objects.fixture.ts";
 import { FINGERPRINT_KEY_NAME } from "../../src/reconcile/cluster-identity.ts";
 import { FamilySource } from "../../src/reconcile/managed/family-source.ts";
+import { installForeignKind } from "../../src/reconcile/objects.fixture.ts";
+import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
+import { customResourceDefinitions } from "../conformance/kinds.ts";
+import { putSapBinding, sapBindings } from "../import/theirs.ts";
 import { BtpWorld } from "../reconcile/btp-world.ts";
 import { CANARY, FINGERPRINTER } from "../reconcile/managed-world.ts";
 import { sayKeyturn } from "../support/say-keyturn.ts";
 
 const IMPORTING = "keyturn.dev/importing";
+const EXTERNAL_NAME = "crossplane.io/external-name";
+const NAMESPACE_OBJECT = { apiVersion: "v1", kind: "Namespace" };
 const OWN = ["--lease-namespace", "default"];
 
 class TheirWorld extends BtpWorld {
@@ -31,6 +38,8 @@ class TheirWorld extends BtpWorld {
     await (await source.visit("default", signal)).mark(keyId, undefined, signal);
   }
 }
+
+type Words = Readonly<Record<string, unknown>>;
 
 interface Ran {
   readonly code: number;
@@ -118,6 +127,94 @@ describe("keyturn import", () => {
     const whole: KubeObject = await world.kube.get(serviceBinding, { name: "orders" });
     assert.equal(whole.metadata.annotations?.[IMPORTING], undefined);
     assert.deepEqual(whole.metadata.finalizers, ["keyturn.dev/keys"]);
+  });
+
+  const crossplanes = { finalizers: ["finalizer.managedresource.crossplane.io"] };
+  /** Another binding of Crossplane's, by hand or from a copied manifest, of the same key. */
+  const copyAs = async (name: string, externalName: string, spec: Words = {}): Promise<void> => {
+    const { instanceId } = world;
+    const metadata = { name, annotations: { [EXTERNAL_NAME]: externalName }, ...crossplanes };
+    await world.kube.create<KubeObject>(serviceBinding, bindingOf({ instanceId, metadata, spec }));
+  };
+
+  test("of two that name the same key the later one is refused, by name as well, and after the first is taken over", async () => {
+    await world.clock.advance(60_000);
+    await copyAs("a-copy", `subaccount,${keyId}`);
+    const isCopy = new RegExp(`^ServiceBinding a-copy\\n {2}refused {2}ServiceBinding orders has key ${keyId}, `, "m");
+    const all = await run(["crossplane-btp", "--all", ...OWN]);
+    assert.equal(all.code, 1);
+    assert.match(all.stdout, isCopy);
+    assert.match(all.stdout, /\n1 to take over, 1 refused; nothing was written/);
+    assert.match((await run(["crossplane-btp", "a-copy", ...OWN])).stdout, isCopy);
+    assert.equal((await run(["crossplane-btp", "orders", "--yes", ...OWN])).code, 0);
+    const again = await run(["crossplane-btp", "--all", "--yes", ...OWN]);
+    assert.equal(again.code, 1);
+    assert.match(again.stdout, isCopy);
+    assert.match(again.stdout, /\n0 taken over, 1 with nothing to do, 1 refused\./);
+  });
+
+  test("a ProviderConfig that is missing says nothing of where the key is published", async () => {
+    await copyAs("mail", "another-key", { providerConfigRef: { name: "elsewhere" } });
+    const { code, stdout } = await run(["crossplane-btp", "mail", ...OWN]);
+    assert.equal(code, 1);
+    assert.match(stdout, /refused {2}.*ProviderConfig "?elsewhere/);
+    assert.doesNotMatch(stdout, /published nowhere/);
+  });
+
+  describe("from sap-btp-operator", () => {
+    const sap = (words: readonly string[]): Promise<Ran> => run(["sap-btp-operator", ...words, ...OWN]);
+    const putSap = async (namespace: string, name: string, spec: Words = {}): Promise<void> => {
+      const { kube, instanceId } = world;
+      await kube
+        .create<KubeObject>(namespaceType, { ...NAMESPACE_OBJECT, metadata: { name: namespace } })
+        .catch(() => {});
+      const wishes = { namespace, name, bindingId: keyId, instanceId, secretName: name, spec };
+      await putSapBinding(kube, wishes);
+    };
+
+    test("where its kind is not known there is nothing to take over, by name as well", async () => {
+      for (const words of [["--all"], ["orders"], ["orders", "-A"]]) {
+        await assert.rejects(sap(words), {
+          message: "the cluster does not know ServiceBinding.services.cloud.sap.com: there is nothing to take over",
+        });
+      }
+    });
+
+    test("where ours is not known either, one that is not there is a mistake, and the others say what is missing", async () => {
+      await installForeignKind(world.kube, sapBindings);
+      await putSap("shop", "orders");
+      const ours = { name: "orders" };
+      await world.kube.patch(serviceBinding, ours, { type: "merge", body: { metadata: { finalizers: [] } } });
+      await world.kube.delete(serviceBinding, ours);
+      await world.kube.delete(customResourceDefinitions, { name: `${serviceBinding.plural}.${serviceBinding.group}` });
+      await assert.rejects(sap(["gone", "-n", "shop"]), /there is no ServiceBinding "gone" in namespace shop/);
+      assert.match((await sap(["orders", "-n", "shop"])).stdout, /keyturn crds/);
+    });
+
+    test("of two that would be called alike the second is refused in the plan", async () => {
+      await installForeignKind(world.kube, sapBindings);
+      await putSap("x", "y-z");
+      await putSap("x-y", "z");
+      const { code, stdout } = await sap(["--all", "-A"]);
+      assert.equal(code, 1);
+      assert.match(
+        stdout,
+        /^ServiceBinding x\/y-z\n {2}refused {2}ServiceBinding x-y\/z becomes x-y-z, and so would this one/m,
+      );
+      assert.doesNotMatch(stdout, /^ServiceBinding x-y\/z\n.*becomes/m);
+    });
+
+    test("a frequency that the operator would not take is refused", async () => {
+      await installForeignKind(world.kube, sapBindings);
+      const credentialsRotationPolicy = { enabled: true, rotationFrequency: "30s", rotatedBindingTTL: "1h" };
+      await putSap("shop", "orders", { credentialsRotationPolicy });
+      const { code, stdout } = await sap(["orders", "-n", "shop"]);
+      assert.equal(code, 1);
+      assert.match(
+        stdout,
+        /refused {2}spec\.rotation\.frequency: must be at least 1m \(--min-frequency of the operator\)/,
+      );
+    });
   });
 
   const MISTAKES: readonly (readonly [reason: string, words: readonly string[], message: RegExp])[] = [

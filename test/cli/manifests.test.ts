@@ -52,6 +52,18 @@ test("every controller that the operator knows can be installed", async () => {
 const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--namespace", "Not A Name"], /--namespace: "Not A Name" cannot be a namespace/],
   [["--controllers", "btp,nope"], /--controllers: "nope" is not one of btp/],
+  [["--image", "my image:1"], /--image: "my image:1" cannot be an image: /],
+  [
+    ["--image", "registry.example/KeyTurn:1"],
+    /"registry\.example\/KeyTurn:1" cannot be an image: .* no capitals in the path/,
+  ],
+  [["--alerts", "--image", "keyturn:1"], /instead of the operator, of which --image would speak/],
+  [
+    ["--dashboard", "--controllers", "btp", "--protect-secrets"],
+    /of which --controllers, --protect-secrets would speak/,
+  ],
+  [["--alerts", "--dashboard", "--namespaces=a", "--dashboard-changes"], /of which --namespaces, --dashboard-changes/],
+  [["--dashboard", "--serve-dashboard"], /of which --serve-dashboard would speak/],
   [["-o", "xml"], /--output must be one of yaml, json, not "xml"/],
 ];
 

@@ -190,6 +190,6 @@ test("a cluster that does not know the kinds is told apart from an empty one, wi
   await assert.rejects(new CommandWorld().run(["status"]), {
     name: "NotServed",
     message:
-      /^the cluster does not know ServiceBinding, ServiceCredentialBinding\b.*: keyturn crds \| kubectl apply -f - installs it$/,
+      /^the cluster does not know ServiceBinding, ServiceCredentialBinding\b.*: keyturn crds \| kubectl apply --server-side -f - installs it$/,
   });
 });

@@ -64,3 +64,15 @@ test("a command that there is not, and a flag that there is not, are found", () 
   assert.match(faultOf("rotate sb orders --fast") ?? "", /unknown flag --fast/);
   assert.equal(faultOf("compliance report --max-period 90d > report.md"), undefined);
 });
+
+test("what is printed for kubectl is applied in the same way everywhere: by the server", () => {
+  const sources = globSync("src/**/*.ts", { cwd: folder });
+  const odd = [...files, ...sources].flatMap((file) =>
+    [
+      ...readFileSync(join(folder, file), "utf8").matchAll(
+        /keyturn (?:crds|manifests)[^\n`]*kubectl apply (?!--server-side)[^\n`]*/g,
+      ),
+    ].map(([call]) => `${file}: ${call}`),
+  );
+  assert.deepEqual(odd, []);
+});

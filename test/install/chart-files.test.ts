@@ -3,6 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
+import { REPOSITORY_PATTERN, TAG_PATTERN } from "../../src/base/image-reference.ts";
 import { chartFiles } from "../../tools/chart-files.ts";
 import { root } from "../../tools/run.ts";
 
@@ -49,4 +50,12 @@ test("the schema of the values knows every value, and no other", () => {
   const schema = JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8")) as SchemaNode;
   // What a chart around this one says to all of its parts.
   assertCovered({ ...values, global: {} }, schema, "");
+});
+
+test("the schema takes the images that keyturn manifests takes", () => {
+  const schema = JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8")) as {
+    readonly properties: { readonly image: { readonly properties: Readonly<Record<string, { pattern?: string }>> } };
+  };
+  const { repository, tag } = schema.properties.image.properties;
+  assert.deepEqual([repository?.pattern, tag?.pattern], [REPOSITORY_PATTERN, TAG_PATTERN]);
 });

@@ -206,6 +206,15 @@ export class CheckScene {
     });
   }
 
+  /** As if its pods had been available for that long. */
+  async availableSince(lastTransitionTime: string): Promise<void> {
+    const ref = { namespace: NAMESPACE, name: "keyturn" };
+    const { status } = await this.kube.get(deployments, ref);
+    const { conditions } = status as { readonly conditions: readonly { readonly type: string }[] };
+    const older = conditions.map((each) => (each.type === "Available" ? { ...each, lastTransitionTime } : each));
+    await this.merge(deployments, ref, { status: { conditions: older } }, "status");
+  }
+
   /** While neither pods run nor anybody leads. */
   async withoutOperator(story: () => Promise<void>): Promise<void> {
     const ref = { namespace: NAMESPACE, name: "keyturn" };

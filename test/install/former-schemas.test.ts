@@ -57,9 +57,20 @@ for (const file of files) {
   });
 }
 
-test(`the values of ${former.version} are taken by the chart of now`, () => {
+/** What was taken and did no good: what is refused now was refused later, by the operator or by the cluster. */
+const NEVER_WORKED = new Map([
+  [".leaseDuration", "the operator does not start with others"],
+  [".image.repository", "no image is called so, and no pod starts"],
+  [".image.tag", "the same"],
+  [".extraArgs[]", "every flag of the operator begins with a letter"],
+  [".podDisruptionBudget.maxUnavailable", "the API server refuses the budget"],
+]);
+
+test(`the values of ${former.version} are taken by the chart of now, but for those that never worked`, () => {
   const schemaIn = (chart: string): Schema => JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8"));
-  assert.deepEqual(narrowings(schemaIn(former.chartFolder), schemaIn(join(root, "chart"))), []);
+  const found = narrowings(schemaIn(former.chartFolder), schemaIn(join(root, "chart")));
+  const narrowed = new Set(found.map((words) => words.split(" ", 1)[0]));
+  assert.deepEqual([...narrowed], [...NEVER_WORKED.keys()], found.join("; "));
 });
 
 test(`what nobody has set is what it was in ${former.version}`, () => {

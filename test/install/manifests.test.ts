@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
+import { systemClock } from "../../src/base/clock.ts";
+import { stopOperator } from "../../src/cli/uninstall/stop-operator.ts";
 import { families } from "../families/families.ts";
 import { brisk, ignoreMissing, Stage } from "../rotation/stage.ts";
 import { StoryBinding } from "../rotation/story-binding.ts";
@@ -72,6 +74,26 @@ describe(`what keyturn manifests prints, on the ${target.name} server`, { concur
     await run("rollout", "status", "deployment/keyturn", "--namespace", NAMESPACE, "--timeout=180s");
     const pods = await run("get", "pods", "--namespace", NAMESPACE, "--no-headers");
     assert.equal(pods.trim().split("\n").length, 2);
+  });
+
+  test("starts the operator again that an uninstallation has stopped before it ended", async () => {
+    const apply = ["apply", "--server-side", "-f", file];
+    // Once, since it was applied by the client before.
+    await run(...apply, "--force-conflicts");
+    const kube = await connect(server.kubeconfig);
+    try {
+      await stopOperator({
+        ...{ kube, clock: systemClock, namespace: NAMESPACE, timeoutMs: 60_000 },
+        wish: { keys: "keep", definitions: "keep", isAbandoning: false },
+        ...{ signal: new AbortController().signal, tell: () => {} },
+      });
+    } finally {
+      await kube.close();
+    }
+    const replicas = ["get", "deployment", "keyturn", "--namespace", NAMESPACE, "-o", "jsonpath={.spec.replicas}"];
+    assert.equal(await run(...replicas), "0");
+    await run(...apply);
+    assert.equal(await run(...replicas), "2");
   });
 
   // The embedded server enforces neither RBAC nor Pod Security.

@@ -214,6 +214,18 @@ describe("keyturn uninstall", { concurrency: 1 }, () => {
     assert.deepEqual([(await world.json(["--keys", "delete", "--yes"])).code, world.keys.size], [0, 0]);
   });
 
+  test("ends once the operator is stopped, and the manifests start it again as they are applied at first", async () => {
+    await world.bind("orders");
+    await world.settle();
+    const isEnough = (stdout: string): boolean => stdout.includes("is being stopped");
+    assert.equal((await world.uninstall(["--yes"], { isEnough })).code, 130);
+    const replicas = async (): Promise<unknown> =>
+      ((await world.kube.get(deploymentType, OPERATOR)).spec as { readonly replicas: number }).replicas;
+    assert.equal(await replicas(), 0);
+    for (const body of world.manifests) await world.apply(body, { force: false });
+    assert.equal(await replicas(), 2);
+  });
+
   test("does not wait for a pod that was evicted", async () => {
     const labels = { "app.kubernetes.io/part-of": "keyturn", "app.kubernetes.io/name": "keyturn" };
     const metadata = { namespace: SYSTEM, name: "evicted", labels };

@@ -60,6 +60,13 @@ export class UninstallWorld {
   /** What answers a Deployment that is scaled down: somebody who scales it up again. */
   isStubborn = false;
 
+  readonly manifests = manifests({
+    namespace: SYSTEM,
+    image: "keyturn:0",
+    controllers: ["btp", "bind9-keys"],
+    protectSecrets: true,
+  });
+
   static async open(): Promise<UninstallWorld> {
     const world = new UninstallWorld();
     world.#cluster.server.start();
@@ -80,19 +87,17 @@ export class UninstallWorld {
   async install(): Promise<void> {
     await this.put(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } });
     await this.put(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } });
-    const controllers = ["btp", "bind9-keys"];
-    const all = manifests({ namespace: SYSTEM, image: "keyturn:0", controllers, protectSecrets: true });
-    for (const body of all) await this.apply(body);
+    for (const body of this.manifests) await this.apply(body);
     for (const name of OWN_SECRETS) {
       await this.put(secretType, { apiVersion: "v1", kind: "Secret", metadata: { namespace: SYSTEM, name } });
     }
   }
 
-  async apply(body: KubeObject): Promise<void> {
+  async apply(body: KubeObject, { force = true }: { readonly force?: boolean } = {}): Promise<void> {
     const { name, namespace } = body.metadata;
     const ref = { name, ...(namespace !== undefined && { namespace }) };
     const how = { fieldManager: "keyturn-test" };
-    await this.kube.patch(typeOf(body), ref, { type: "apply", body, force: true }, how);
+    await this.kube.patch(typeOf(body), ref, { type: "apply", body, force }, how);
   }
 
   async put(type: ResourceType, object: Draft<KubeObject>): Promise<KubeObject> {

@@ -52,7 +52,12 @@ ${commands.flatMap(valueCases).join("\n")}
       COMPREPLY=( $(compgen -f -- "$current") )
       return 0
     fi
-    if [[ -n $list && $current == *,* ]]; then prefix="$prefix\${current%,*},"; current="\${current##*,}"; fi
+    if [[ -n $list && $current == *,* ]]; then
+      local given=",\${current%,*}," each others=""
+      prefix="$prefix\${current%,*},"; current="\${current##*,}"
+      for each in $candidates; do [[ $given == *",$each,"* ]] || others="$others $each"; done
+      candidates="$others"
+    fi
     COMPREPLY=( $(compgen -P "$prefix" -W "$candidates" -- "$current") )
     return 0
   fi

@@ -96,7 +96,7 @@ async function getInstance(kube: Kube, at: SecretAddress): Promise<KubeObject> {
   } catch (error) {
     const { kind } = cfServiceInstance;
     if (error instanceof NotServed) {
-      const remedy = "keyturn crds | kubectl apply -f - installs it";
+      const remedy = "keyturn crds | kubectl apply --server-side -f - installs it";
       throw new NotServed(`the cluster does not know ${kind}: ${remedy}`, { cause: error });
     }
     if (!(error instanceof NotFound)) throw error;

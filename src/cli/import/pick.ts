@@ -6,17 +6,26 @@ import { describeType } from "../../kube/objects.ts";
 import type { Bench } from "./bench.ts";
 import type { ImportWish } from "./source.ts";
 
-/** All objects of a kind that are meant, in the order of their names. Throws `UsageError` for a name that is not there. */
+/** All objects of a kind that are meant, in the order of their names; of one without namespaces by `pickOf`. Throws `UsageError` for a name that is not there. */
 export async function pick(
   bench: Bench,
   type: ResourceType,
   wish: Pick<ImportWish, "names" | "namespace">,
-  isIn: (object: KubeObject, namespace: string) => boolean = ({ metadata }, namespace) =>
-    metadata.namespace === namespace,
 ): Promise<readonly KubeObject[]> {
-  const { names, namespace } = wish;
+  const { namespace } = wish;
   const within = type.namespaced && namespace !== undefined ? { namespace } : {};
-  const all = await listed(bench, type, within);
+  return pickOf(await listed(bench, type, within), type, wish);
+}
+
+const isWithin = ({ metadata }: KubeObject, namespace: string): boolean => metadata.namespace === namespace;
+
+/** Those of them that are meant. Throws `UsageError` for a name that is not there. */
+export function pickOf(
+  all: readonly KubeObject[],
+  type: ResourceType,
+  { names, namespace }: Pick<ImportWish, "names" | "namespace">,
+  isIn = isWithin,
+): readonly KubeObject[] {
   const here = namespace === undefined ? all : all.filter((object) => isIn(object, namespace));
   if (!names) return here;
   return names.flatMap((name) => {

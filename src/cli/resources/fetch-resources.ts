@@ -78,7 +78,10 @@ const wrongSelector = ({ labelSelector }: Selection, cause: BadRequest): UsageEr
 
 function notInstalled({ kinds }: Targets, cause: unknown): NotServed {
   const names = kinds.map(({ type }) => type.kind).join(", ");
-  return new NotServed(`the cluster does not know ${names}: keyturn crds | kubectl apply -f - installs it`, { cause });
+  return new NotServed(
+    `the cluster does not know ${names}: keyturn crds | kubectl apply --server-side -f - installs it`,
+    { cause },
+  );
 }
 
 function notThere({ ref, kinds }: Targets, [first]: readonly KindSelection[]): NotFound {

@@ -1,3 +1,4 @@
+import { isNamespaceOfCluster } from "../../base/object-names.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { namespaceType } from "../../reconcile/restart/restart-sources.ts";
@@ -175,7 +176,7 @@ function definitionShares(
   return [{ ...common, fate: "stays", why: "with a definition go its resources, and with those their Secrets" }];
 }
 
-function ownShares({ ownSecrets, home }: Inventory, { keys }: Wish): readonly Share[] {
+function ownShares({ ownSecrets, home, namespace }: Inventory, { keys }: Wish): readonly Share[] {
   const own = { group: "own", title: "the operator's own Secrets" };
   const items = ownSecrets.map((object) => ({ type: secretType, object }));
   return [
@@ -191,7 +192,9 @@ function ownShares({ ownSecrets, home }: Inventory, { keys }: Wish): readonly Sh
       group: "namespace",
       title: "the namespace",
       fate: "stays",
-      why: "what else is in it is yours: kubectl delete namespace, once you need nothing of it",
+      why: isNamespaceOfCluster(namespace)
+        ? "it is the cluster's own"
+        : "what else is in it is yours: kubectl delete namespace, once you need nothing of it",
       items: home ? [{ type: namespaceType, object: home }] : [],
     },
   ];

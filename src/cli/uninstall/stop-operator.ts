@@ -1,8 +1,10 @@
+import { Conflict } from "../../kube/errors.ts";
 import { ifFound } from "../../kube/if-found.ts";
 import { type KubeObject, keyOf } from "../../kube/objects.ts";
 import { deploymentType, podType } from "../../restart/workload-kinds.ts";
 import { type Lease, leaseType, recordOf } from "../../runtime/lease-record.ts";
 import { FIELD_MANAGER } from "../field-manager.ts";
+import { withoutReplicasOf } from "./disown.ts";
 import { refOf, titleOf } from "./inventory.ts";
 import { lookAtOperators } from "./look-around.ts";
 import { wantedReplicas } from "./objections.ts";
@@ -27,8 +29,11 @@ export async function stopOperator(work: Work): Promise<FreeLeases> {
       const seen = await seeing((unseen) => lookAtOperators(work, unseen));
       ({ pods, leases } = seen);
       const running = runningIn(seen.operators, work);
-      await toEach(work, running, (operator) => scaleToNothing(work, operator));
-      return running.length === 0 && pods.length === 0;
+      await toEach(work, running, async (operator) => disown(work, await scaleToNothing(work, operator)));
+      // One that a former call has left at that.
+      const owned = ownIn(seen.operators, work).filter((operator) => releasedFields(operator) !== undefined);
+      await toEach(work, owned, (operator) => disown(work, operator));
+      return running.length === 0 && owned.length === 0 && pods.length === 0;
     },
     () => `pods of the operator are still there: ${pods.map(({ metadata }) => keyOf(metadata)).join(", ")}`,
   );
@@ -53,14 +58,45 @@ export async function ensureStopped(work: Work, free: FreeLeases): Promise<void>
   for (const lease of leases) if (!free.has(stateOf(lease))) await untilFree(work, lease);
 }
 
-const runningIn = (operators: readonly KubeObject[], { namespace }: Work): readonly KubeObject[] =>
-  operators.filter((operator) => operator.metadata.namespace === namespace && wantedReplicas(operator) > 0);
+const ownIn = (operators: readonly KubeObject[], { namespace }: Work): readonly KubeObject[] =>
+  operators.filter((operator) => operator.metadata.namespace === namespace);
 
-async function scaleToNothing(work: Work, operator: KubeObject): Promise<void> {
+const runningIn = (operators: readonly KubeObject[], work: Work): readonly KubeObject[] =>
+  ownIn(operators, work).filter((operator) => wantedReplicas(operator) > 0);
+
+async function scaleToNothing({ kube, tell }: Work, operator: KubeObject): Promise<KubeObject> {
   const { uid, resourceVersion } = operator.metadata;
   const body = { metadata: { uid, resourceVersion }, spec: { replicas: 0 } };
-  await work.kube.patch(deploymentType, refOf(operator), { type: "merge", body }, { fieldManager: FIELD_MANAGER });
-  work.tell(`Deployment ${keyOf(operator.metadata)}: is being stopped`);
+  const how = { fieldManager: FIELD_MANAGER };
+  const stopped = await kube.patch(deploymentType, refOf(operator), { type: "merge", body }, how);
+  tell(`Deployment ${keyOf(operator.metadata)}: is being stopped`);
+  return stopped;
+}
+
+const releasedFields = ({ metadata }: KubeObject): readonly unknown[] | undefined =>
+  withoutReplicasOf(FIELD_MANAGER, metadata.managedFields);
+
+/** Its controller is writing as well, now that pods go. */
+const DISOWN_TRIES = 10;
+
+/** Where it ends here, the manifests are applied again as ever, and start it: the number is nobody's. */
+async function disown({ kube }: Work, operator: KubeObject): Promise<void> {
+  let seen: KubeObject | undefined = operator;
+  for (let tries = 0; seen && tries < DISOWN_TRIES; tries++) {
+    const managedFields = releasedFields(seen);
+    if (managedFields === undefined) return;
+    const { uid, resourceVersion } = seen.metadata;
+    const body = { metadata: { uid, resourceVersion, managedFields } };
+    try {
+      await kube.patch(deploymentType, refOf(seen), { type: "merge", body }, { fieldManager: FIELD_MANAGER });
+      return;
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error;
+      const { namespace = "", name } = operator.metadata;
+      // Who does this for a release may list them, and get none.
+      [seen] = (await kube.list(deploymentType, { namespace, fieldSelector: `metadata.name=${name}` })).items;
+    }
+  }
 }
 
 const stateOf = (lease: Lease): string => {

@@ -113,6 +113,21 @@ export const operator: readonly BrokenSetUp[] = [
     },
   },
   {
+    name: "pods are available, and none of them has ever led",
+    break: async (scene) => {
+      await scene.remove(leases, OPERATOR);
+      await scene.availableSince("2026-01-01T00:00:00Z");
+    },
+    mend: (scene) => scene.lead(NAMESPACE, "keyturn-0"),
+    found: {
+      group: "operator",
+      level: "problem",
+      about: /election/,
+      message: /nobody leads: there is no Lease keyturn-check\/keyturn/,
+      remedy: /keyturn check -n keyturn-check --as-service-account keyturn-check\/keyturn/,
+    },
+  },
+  {
     name: "two operators lead, each by a Lease of its own",
     break: (scene) => scene.lead("default", "somebody"),
     mend: (scene) => scene.remove(leases, { namespace: "default", name: "keyturn" }),

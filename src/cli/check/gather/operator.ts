@@ -1,10 +1,10 @@
 import type { KubeObject } from "../../../kube/objects.ts";
 import type { Kube } from "../../../kube/port.ts";
-import { recordOf, recordsIn } from "../../../kube/record.ts";
 import { namespaceType } from "../../../reconcile/restart/restart-sources.ts";
 import { deploymentType, podType } from "../../../restart/workload-kinds.ts";
 import { type Lease, leaseType } from "../../../runtime/lease-record.ts";
 import { type Sight, seen } from "../finding.ts";
+import { electionOf, LEASE } from "../judge/election.ts";
 import type { OperatorFacts } from "../judge/operator.ts";
 import { isOurs } from "../judge/whose.ts";
 import { lookAt, lookAtAll } from "./look.ts";
@@ -18,8 +18,6 @@ export interface OperatorQuestion {
   readonly deployments: Sight<readonly KubeObject[]>;
 }
 
-/** Unless somebody says otherwise. */
-export const LEASE = "keyturn";
 const labelSelector = "app.kubernetes.io/part-of=keyturn";
 
 export async function gatherOperator(kube: Kube, question: OperatorQuestion): Promise<OperatorFacts> {
@@ -45,7 +43,7 @@ export async function leasesOf(
   deployments: readonly KubeObject[],
 ): Promise<Sight<readonly Lease[]>> {
   const found: Lease[] = [];
-  for (const name of new Set([LEASE, ...deployments.flatMap(leaseName)])) {
+  for (const name of new Set([LEASE, ...deployments.map((each) => electionOf(each).leaseName)])) {
     const fieldSelector = `metadata.name=${name}`;
     const everywhere = await lookAtAll(kube, leaseType, { fieldSelector });
     const sight = everywhere.isSeen ? everywhere : await lookAtAll(kube, leaseType, { fieldSelector, namespace });
@@ -53,17 +51,4 @@ export async function leasesOf(
     found.push(...(sight.value as readonly Lease[]));
   }
   return seen(found);
-}
-
-const FLAG = "--lease-name=";
-
-const leaseName = (deployment: KubeObject): readonly string[] =>
-  wordsOf(deployment)
-    .filter((word) => word.startsWith(FLAG))
-    .map((word) => word.slice(FLAG.length));
-
-/** What an operator is told on its command line. */
-export function wordsOf({ spec }: KubeObject): readonly string[] {
-  const pod = recordOf(recordOf(recordOf(spec).template).spec);
-  return recordsIn(pod.containers).flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []));
 }

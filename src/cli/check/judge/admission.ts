@@ -11,7 +11,7 @@ export interface AdmissionFacts {
   readonly protectsFor?: string;
 }
 
-const INSTALL = "keyturn manifests | kubectl apply -f -";
+const INSTALL = "keyturn manifests | kubectl apply --server-side -f -";
 
 /**
  * Whether our admission policies are there, are of this version and are bound. They only ever warn, so that nothing here
@@ -55,11 +55,13 @@ function judgeProtection(ours: KubeObject, installed: KubeObject | undefined, us
       problem(
         name,
         `does not let ${user} change published Secrets: no rotation is ever published`,
-        "keyturn manifests --protect-secrets, with the namespace of the operator, | kubectl apply -f -; or delete the policy",
+        "keyturn manifests --protect-secrets, with the namespace of the operator, | kubectl apply --server-side -f -; or delete the policy",
       ),
     ];
   }
-  return [hint(name, "is not that of this version", "keyturn manifests --protect-secrets | kubectl apply -f -")];
+  return [
+    hint(name, "is not that of this version", "keyturn manifests --protect-secrets | kubectl apply --server-side -f -"),
+  ];
 }
 
 const isPolicy = ({ kind }: KubeObject): boolean => kind === "ValidatingAdmissionPolicy";
@@ -72,7 +74,7 @@ function typeFindings(name: string, { status }: KubeObject): readonly Finding[] 
     hint(
       name,
       `${counted(warnings.length, "expression")} of it cannot be evaluated with the schema that is installed`,
-      "keyturn crds | kubectl apply -f -",
+      "keyturn crds | kubectl apply --server-side -f -",
     ),
   ];
 }

@@ -12,7 +12,7 @@ export interface DefinitionFacts {
   readonly installed: Sight<KubeObject | undefined>;
 }
 
-const INSTALL = "keyturn crds | kubectl apply -f -";
+const INSTALL = "keyturn crds | kubectl apply --server-side -f -";
 
 /** Whether the kinds are there, are Keyturn's, are served, and have the schema of this version. */
 export function judgeDefinitions(facts: readonly DefinitionFacts[]): readonly Finding[] {

@@ -17,15 +17,18 @@ interface Change {
   readonly status?: object;
   readonly image?: string;
   readonly security?: object;
+  /** Its arguments. */
+  readonly words?: readonly string[];
 }
 
 /** As the manifests have it, with both pods running. */
-function deployment({ metadata, spec, status, image, security }: Change = {}): KubeObject {
+function deployment({ metadata, spec, status, image, security, words }: Change = {}): KubeObject {
   const made = JSON.parse(JSON.stringify(ofKind("Deployment"))) as KubeObject & {
     readonly spec: { readonly template: { readonly spec: { readonly containers: [Record<string, unknown>] } } };
   };
   const [container] = made.spec.template.spec.containers;
   if (image !== undefined) container.image = image;
+  if (words !== undefined) container.args = words;
   if (security !== undefined) container.securityContext = security;
   return {
     ...made,
@@ -67,6 +70,10 @@ const refused = {
   conditions: [{ type: "ReplicaFailure", status: "True", message: "exceeded quota" }],
   availableReplicas: 0,
 };
+
+const availableFor = (ms: number): object => ({
+  conditions: [{ type: "Available", status: "True", lastTransitionTime: new Date(NOW - ms).toISOString() }],
+});
 
 const CASES: readonly (readonly [reason: string, change: Partial<OperatorFacts>, said: readonly string[]])[] = [
   ["all is well", {}, [RUNS, LEADS]],
@@ -156,6 +163,39 @@ const CASES: readonly (readonly [reason: string, change: Partial<OperatorFacts>,
     [RUNS, "problem election: nobody leads: who led has let go (Lease keyturn-system/keyturn)"],
   ],
   [
+    "pods are available, and none of them has ever led",
+    { deployments: seen([deployment({ status: availableFor(31_000) })]), leases: seen([]) },
+    [RUNS, "problem election: nobody leads: there is no Lease keyturn-system/keyturn"],
+  ],
+  [
+    "the same by another name, which leads elsewhere",
+    {
+      deployments: seen([deployment({ status: availableFor(31_000), words: ["--leader-elect", "--lease-name=prod"] })]),
+      leases: seen([lease("keyturn-0", 600_000, "default")]),
+    },
+    [RUNS, "problem election: nobody leads: there is no Lease keyturn-system/prod"],
+  ],
+  [
+    "pods that have just started are about to elect one",
+    { deployments: seen([deployment({ status: availableFor(29_000) })]), leases: seen([]) },
+    [RUNS],
+  ],
+  [
+    "without an election nobody has a Lease",
+    { deployments: seen([deployment({ status: availableFor(31_000), words: [] })]), leases: seen([]) },
+    [RUNS],
+  ],
+  [
+    "where its Lease is, nobody looks",
+    {
+      deployments: seen([
+        deployment({ status: availableFor(31_000), words: ["--leader-elect", "--lease-namespace=ops"] }),
+      ]),
+      leases: seen([]),
+    },
+    [RUNS],
+  ],
+  [
     "two that lead",
     { leases: seen([lease("keyturn-0", 2000), lease("laptop", 3000, "default")]) },
     [
@@ -183,6 +223,12 @@ for (const [reason, change, expected] of CASES) {
     );
   });
 }
+
+test("where no operator is seen, it is said which cannot be", () => {
+  const [finding] = judgeOperator(facts({ deployments: seen([]), leases: seen([]) }));
+  assert.equal(finding?.level, "problem");
+  assert.match(finding?.level === "problem" ? finding.remedy : "", /keyturn up, is seen only with --leader-elect$/);
+});
 
 test("whether an operator is at work, as far as it shows", () => {
   const cases: readonly (readonly [Partial<OperatorFacts>, boolean | undefined, string])[] = [

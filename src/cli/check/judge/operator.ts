@@ -4,6 +4,7 @@ import { type KubeObject, keyOf } from "../../../kube/objects.ts";
 import { recordOf, recordsIn, type UnknownRecord } from "../../../kube/record.ts";
 import { type Lease, recordOf as leaseRecordOf } from "../../../runtime/lease-record.ts";
 import { type Finding, hint, judged, notYet, ok, problem, type Sight } from "../finding.ts";
+import { electionOf } from "./election.ts";
 import { barredBy } from "./pod-security.ts";
 
 export interface OperatorFacts {
@@ -23,7 +24,7 @@ export interface OperatorFacts {
   readonly leases: Sight<readonly Lease[]>;
 }
 
-const INSTALL = "keyturn manifests --image IMAGE | kubectl apply -f -";
+const INSTALL = "keyturn manifests --image IMAGE | kubectl apply --server-side -f -";
 
 /** Whether an operator works here, only one, and one of this version. */
 export function judgeOperator(facts: OperatorFacts): readonly Finding[] {
@@ -70,7 +71,7 @@ function deploymentFindings(facts: OperatorFacts, all: readonly KubeObject[]): r
           problem(
             `namespace ${namespace}`,
             "has no Deployment of Keyturn, and nobody leads: no operator is seen",
-            INSTALL,
+            `${INSTALL}; one that runs outside of the cluster, as with keyturn up, is seen only with --leader-elect`,
           ),
         ),
       ];
@@ -187,7 +188,7 @@ function leaseFindings(facts: OperatorFacts, leases: readonly Lease[]): readonly
   const [leader] = led;
   if (leader) return [ok("election", `${leaseRecordOf(leader).holder} leads (Lease ${keyOf(leader.metadata)})`)];
   const here = leases.find(({ metadata }) => metadata.namespace === namespace);
-  if (!here) return [];
+  if (!here) return facts.deployments.isSeen ? facts.deployments.value.flatMap((each) => unled(facts, each)) : [];
   const { holder, spec } = leaseRecordOf(here);
   const renewedAt = parseInstant(spec.renewTime ?? "");
   const since = renewedAt === undefined ? "" : `, for ${shortLength(now - renewedAt)}`;
@@ -200,6 +201,35 @@ function leaseFindings(facts: OperatorFacts, leases: readonly Lease[]): readonly
       `see whether the pods of the operator run: kubectl get pods -n ${namespace}`,
     ),
   ];
+}
+
+/** Pods that are available have had so long to elect one of them; they take a second or two. */
+const ELECTION_MS = 30_000;
+
+/** Where it is to have a Lease by now, and there is none where somebody has looked. */
+function unled({ namespace, now }: OperatorFacts, deployment: KubeObject): readonly Finding[] {
+  const { leaseName, leaseNamespace = namespace, isElected } = electionOf(deployment);
+  const isHere = deployment.metadata.namespace === namespace && leaseNamespace === namespace;
+  const since = parseInstant(availableSince(deployment) ?? "") ?? -Infinity;
+  if (!isHere || !isElected || !isAvailable(deployment) || now - since < ELECTION_MS) return [];
+  return [
+    problem(
+      "election",
+      `nobody leads: there is no Lease ${namespace}/${leaseName}`,
+      `see what keeps its pods from making one: kubectl logs ${addressOf(deployment)}, and ${ownRights(deployment)}`,
+    ),
+  ];
+}
+
+function availableSince({ status }: KubeObject): string | undefined {
+  const available = recordsIn(recordOf(status).conditions).find(({ type }) => type === "Available");
+  return typeof available?.lastTransitionTime === "string" ? available.lastTransitionTime : undefined;
+}
+
+function ownRights(deployment: KubeObject): string {
+  const { namespace } = deployment.metadata;
+  const account = String(podSpecOf(deployment).serviceAccountName ?? "default");
+  return `keyturn check -n ${namespace} --as-service-account ${namespace}/${account}`;
 }
 
 export function isFresh(lease: Lease, now: number): boolean {

@@ -5,6 +5,7 @@ import { fieldsOf, textOf } from "../../../reconcile/managed/read-fields.ts";
 import { IMPORTING, NOTHING_TO_DO, type Plan, type Refusal, refusal, type Step, seenOf, together } from "../plan.ts";
 import type { TakeoverFacts } from "../takeover/facts.ts";
 import { planTakeover } from "../takeover/takeover-plan.ts";
+import type { Rival } from "./rivals.ts";
 
 /** What Crossplane puts on everything that it manages; while it is there nobody but Crossplane lets the object go. */
 const CROSSPLANE_FINALIZER = "finalizer.managedresource.crossplane.io";
@@ -15,6 +16,8 @@ export interface CrossplaneFacts {
   readonly object: KubeObject;
   /** Undefined where there is no key, or where the spec cannot be followed. */
   readonly takeover: TakeoverFacts | undefined;
+  /** Who is to have its key, where that is another one. */
+  readonly rival?: Rival | undefined;
   /** What of the spec cannot be followed. */
   readonly problem?: string;
 }
@@ -38,10 +41,10 @@ export function planCrossplane(facts: CrossplaneFacts, wishes: { readonly accept
   return together(own, pause, inside, release);
 }
 
-const isTakenOver = ({ metadata: { annotations = {}, finalizers = [] } }: KubeObject): boolean =>
+export const isTakenOver = ({ metadata: { annotations = {}, finalizers = [] } }: KubeObject): boolean =>
   annotations[IMPORTING] === undefined && finalizers.includes(FINALIZER) && !finalizers.includes(CROSSPLANE_FINALIZER);
 
-function refusalsOf({ object, family, problem }: CrossplaneFacts): readonly Refusal[] {
+function refusalsOf({ object, family, rival, problem }: CrossplaneFacts): readonly Refusal[] {
   const { annotations = {}, deletionTimestamp } = object.metadata;
   const isPaused = annotations[ANNOTATIONS.paused] === "true" && annotations[IMPORTING] === undefined;
   const asked = [family.kind.forceAnnotation, ANNOTATIONS.compromised].find((name) => annotations[name] !== undefined);
@@ -57,6 +60,14 @@ function refusalsOf({ object, family, problem }: CrossplaneFacts): readonly Refu
           ),
         ]
       : []),
+    ...(rival === undefined
+      ? []
+      : [
+          refusal(
+            `${object.kind} ${rival.name} has key ${rival.keyId}, which this one names as well: the operator would make a new one for it`,
+            "have each name a key of its own (crossplane.io/external-name), or delete the one that is too many",
+          ),
+        ]),
     ...(isPaused ? [refusal("it is paused: crossplane.io/paused", "take the annotation away, or leave it out")] : []),
     ...(asked === undefined
       ? []

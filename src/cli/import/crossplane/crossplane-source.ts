@@ -12,12 +12,13 @@ import { SpecProblem } from "../../../reconcile/managed/spec-problem.ts";
 import type { Bench } from "../bench.ts";
 import { lookAtDefinition, planDefinition } from "../definition-plan.ts";
 import { lookAtOperator, type OperatorTraces, operatorInTheWay } from "../other-operator.ts";
-import { pick } from "../pick.ts";
+import { listed, pickOf } from "../pick.ts";
 import { NOTHING_TO_DO, together } from "../plan.ts";
 import { prepareIdentity } from "../prepare.ts";
 import type { ImportSource } from "../source.ts";
 import { lookAtKey } from "../takeover/look-outside.ts";
 import { type CrossplaneFacts, keyIdIn, planCrossplane } from "./crossplane-plan.ts";
+import { rivals } from "./rivals.ts";
 
 interface CrossplaneOptions {
   readonly name: string;
@@ -42,13 +43,17 @@ const crossplaneSource = ({ name, family, resource, config, traces }: Crossplane
     return together({ ...NOTHING_TO_DO, refusals }, definition, rest, await prepareIdentity(bench));
   },
   find: async (bench, wish) => {
-    const objects = await pick(bench, resource, wish, (object, namespace) => secretNamespaceOf(object) === namespace);
-    return objects.map(({ metadata }) => ({
+    const all = await listed(bench, resource);
+    const chosen = pickOf(all, resource, wish, (object, namespace) => secretNamespaceOf(object) === namespace);
+    // Also of those that nobody asks for now.
+    const rivalOf = rivals(all, family);
+    return chosen.map(({ metadata }) => ({
       title: `${resource.kind} ${metadata.name}`,
       family,
       look: async () => {
         const object = await bench.kube.get(resource, { name: metadata.name }, { signal: bench.signal });
-        return planCrossplane(await lookAt(object, { name, family, bench }), wish);
+        const facts = await lookAt(object, { name, family, bench });
+        return planCrossplane({ ...facts, rival: rivalOf.get(metadata.name) }, wish);
       },
     }));
   },
@@ -80,7 +85,7 @@ async function lookAt(
 
 export const crossplaneBtp = crossplaneSource({
   name: "crossplane-btp",
-  family: createBtpFamily({ minFrequencyMs: 0 }),
+  family: createBtpFamily(),
   resource: serviceBinding,
   config: btpConfig,
   traces: {
@@ -93,7 +98,7 @@ export const crossplaneBtp = crossplaneSource({
 
 export const crossplaneCloudFoundry = crossplaneSource({
   name: "crossplane-cloudfoundry",
-  family: createCloudFoundryFamily({ minFrequencyMs: 0 }),
+  family: createCloudFoundryFamily(),
   resource: serviceCredentialBinding,
   config: cloudFoundryConfig,
   traces: {

@@ -15,6 +15,8 @@ export interface SapFacts {
   readonly stale: readonly KubeObject[];
   /** The resource of ours that has its name; it may be about something else. */
   readonly ours: KubeObject | undefined;
+  /** Another one of theirs that becomes ours under this name, and comes first. */
+  readonly namesake?: KubeObject | undefined;
   /** What ours is to be; undefined where that cannot be said. */
   readonly manifest: KubeObject | undefined;
   /** Not looked at where nothing of it is left to do. */
@@ -48,7 +50,7 @@ const isOurs = ({ ours, theirs }: SapFacts): boolean => annotationsOf(ours)[IMPO
 const isTakenOver = (facts: SapFacts): boolean => isOurs(facts) && annotationsOf(facts.ours)[IMPORTING] === undefined;
 
 function refusalsOf(facts: SapFacts): readonly Refusal[] {
-  const { theirs, stale, ours, problem } = facts;
+  const { theirs, stale, ours, namesake, problem } = facts;
   const { bindingId, instanceId, isReady, isBusy } = readSapBinding(theirs);
   const name = ourName(theirs);
   if (isTakenOver(facts)) return [];
@@ -78,6 +80,14 @@ function refusalsOf(facts: SapFacts): readonly Refusal[] {
     ...(isObjectName(name) ? [] : [refusal(`ours would be called ${name}, which is too long`, "make it by hand")]),
     ...(ours && !isOurs(facts)
       ? [refusal(`there is a ServiceBinding ${name} of ours that is about something else`, "rename or delete it")]
+      : []),
+    ...(namesake && !ours
+      ? [
+          refusal(
+            `ServiceBinding ${keyOf(namesake.metadata)} becomes ${name}, and so would this one`,
+            "make one of the two anew under another name",
+          ),
+        ]
       : []),
     ...(problem === undefined
       ? []

@@ -1,5 +1,6 @@
 import { serviceBinding } from "../../../api/btp/service-binding.ts";
 import { InvalidValue } from "../../../base/errors.ts";
+import { NotServed } from "../../../kube/errors.ts";
 import { ifFound } from "../../../kube/if-found.ts";
 import { type KubeObject, keyOf } from "../../../kube/objects.ts";
 import { createBtpFamily } from "../../../reconcile/btp/btp-family.ts";
@@ -7,7 +8,7 @@ import { SpecProblem } from "../../../reconcile/managed/spec-problem.ts";
 import type { Bench } from "../bench.ts";
 import { lookAtDefinition, planDefinition } from "../definition-plan.ts";
 import { lookAtOperator, type OperatorTraces, operatorInTheWay } from "../other-operator.ts";
-import { listed, pick } from "../pick.ts";
+import { listed, pickOf } from "../pick.ts";
 import { IMPORTING, NOTHING_TO_DO, type Plan, together } from "../plan.ts";
 import { prepareIdentity } from "../prepare.ts";
 import type { ImportSource, ImportWish } from "../source.ts";
@@ -24,7 +25,8 @@ import {
 } from "./sap-binding.ts";
 import { planSap, type SapFacts } from "./sap-plan.ts";
 
-const family = createBtpFamily({ minFrequencyMs: 0 });
+/** What an operator takes that was told nothing else. */
+const family = createBtpFamily();
 
 const traces: OperatorTraces = {
   title: "sap-btp-service-operator",
@@ -44,15 +46,17 @@ export const sapBtpOperator: ImportSource = {
     return together({ ...NOTHING_TO_DO, refusals }, definition, await prepareIdentity(bench));
   },
   find: async (bench, wish) => {
-    const over = await takenOver(bench, wish);
+    const { namespace } = wish;
+    const all = await listed(bench, sapBindingType, namespace === undefined ? {} : { namespace });
+    const over = await takenOver(bench, wish, all);
     const names = wish.names?.filter((name) => !over.some((one) => one.name === name));
-    const all = await pick(bench, sapBindingType, { ...wish, names });
+    const picked = pickOf(all, sapBindingType, { ...wish, names });
     // One that was rotated away goes with its successor.
-    const chosen = all.filter((binding) => names !== undefined || readSapBinding(binding).staleOf === undefined);
-    const left = chosen.map(({ metadata }) => ({
-      title: `ServiceBinding ${keyOf(metadata)}`,
+    const chosen = picked.filter((binding) => names !== undefined || readSapBinding(binding).staleOf === undefined);
+    const left = chosen.map((theirs) => ({
+      title: `ServiceBinding ${keyOf(theirs.metadata)}`,
       family,
-      look: () => lookAndPlan(metadata, bench, wish),
+      look: () => lookAndPlan(theirs.metadata, bench, { ...wish, namesake: namesakeIn(chosen, theirs) }),
     }));
     return [...left, ...over.map(({ candidate }) => candidate)];
   },
@@ -68,15 +72,19 @@ interface TakenOver {
 }
 
 /** Those that were asked for by name and are ours by now: theirs is gone, and that is no mistake. */
-async function takenOver(bench: Bench, { names = [], namespace }: ImportWish): Promise<readonly TakenOver[]> {
+async function takenOver(
+  bench: Bench,
+  { names = [], namespace }: ImportWish,
+  theirs: readonly KubeObject[],
+): Promise<readonly TakenOver[]> {
   const found: TakenOver[] = [];
   // Ours is found by both names.
   if (namespace === undefined) return found;
   for (const name of names) {
     const ref = { namespace, name };
-    if (await ifFound(bench.kube.get(sapBindingType, ref, { signal: bench.signal }))) continue;
+    if (theirs.some(({ metadata }) => metadata.name === name)) continue;
     const ourRef = { name: `${namespace}-${name}` };
-    const ours = await ifFound(bench.kube.get(serviceBinding, ourRef, { signal: bench.signal }));
+    const ours = await findOurs(bench, ourRef.name);
     if (ours?.metadata.annotations?.[IMPORTED_FROM] === undefined) continue;
     const plan = { ...NOTHING_TO_DO, hints: [`Keyturn looks after it already: ServiceBinding ${ourRef.name}`] };
     found.push({ name, candidate: { title: `ServiceBinding ${keyOf(ref)}`, look: async () => plan } });
@@ -84,20 +92,40 @@ async function takenOver(bench: Bench, { names = [], namespace }: ImportWish): P
   return found;
 }
 
-async function lookAndPlan(metadata: KubeObject["metadata"], bench: Bench, wish: ImportWish): Promise<Plan> {
+/** None, too, where the kind is not there yet; that it is missing is said once for all. */
+async function findOurs({ kube, signal }: Bench, name: string): Promise<KubeObject | undefined> {
+  try {
+    return await ifFound(kube.get(serviceBinding, { name }, { signal }));
+  } catch (error) {
+    if (error instanceof NotServed) return undefined;
+    throw error;
+  }
+}
+
+/** Whoever of them comes first and would be called as this one. */
+function namesakeIn(chosen: readonly KubeObject[], theirs: KubeObject): KubeObject | undefined {
+  const first = chosen.find((one) => ourName(one) === ourName(theirs));
+  return first === theirs ? undefined : first;
+}
+
+interface SapWish extends ImportWish {
+  readonly namesake: KubeObject | undefined;
+}
+
+async function lookAndPlan(metadata: KubeObject["metadata"], bench: Bench, wish: SapWish): Promise<Plan> {
   const { namespace = "", name } = metadata;
   const theirs = await ifFound(bench.kube.get(sapBindingType, { namespace, name }, { signal: bench.signal }));
   // It goes last: nothing is left to do.
   if (!theirs || theirs.metadata.uid !== metadata.uid) return NOTHING_TO_DO;
-  return planSap(await lookAt(theirs, bench, wish), wish);
+  const facts = await lookAt(theirs, bench, wish);
+  return planSap({ ...facts, namesake: wish.namesake }, wish);
 }
 
 async function lookAt(theirs: KubeObject, bench: Bench, { providerConfig }: ImportWish): Promise<SapFacts> {
-  const { kube, signal } = bench;
   const { namespace = "", name, uid } = theirs.metadata;
   const siblings = await listed(bench, sapBindingType, { namespace });
   const stale = siblings.filter((one) => readSapBinding(one).staleOf === name);
-  const ours = await ifFound(kube.get(serviceBinding, { name: ourName(theirs) }, { signal }));
+  const ours = await findOurs(bench, ourName(theirs));
   const facts = { theirs, stale, ours, manifest: undefined, takeover: undefined };
   const { annotations = {} } = ours?.metadata ?? {};
   const { bindingId, instanceId } = readSapBinding(theirs);

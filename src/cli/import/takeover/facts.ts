@@ -36,6 +36,8 @@ export interface RetiredSight {
 export type SecretSight =
   /** The key is published nowhere. */
   | { readonly kind: "none" }
+  /** Without a look outside nobody looks at it. */
+  | { readonly kind: "unseen" }
   | { readonly kind: "missing" }
   | {
       readonly kind: "present";

@@ -49,7 +49,7 @@ export async function lookAtKey(options: LookOptions): Promise<TakeoverFacts> {
     // What the cluster itself refuses is no finding about a key.
     if (!(error instanceof KeyturnError) || error instanceof KubeError) throw error;
     const problem = messageOf(error);
-    return { ...common, outside: { kind: "unknown", problem }, retired: [], secret: { kind: "none" } };
+    return { ...common, outside: { kind: "unknown", problem }, retired: [], secret: { kind: "unseen" } };
   }
 }
 

@@ -23,6 +23,7 @@ export function planSecret(facts: TakeoverFacts, wishes: SecretWishes): Plan {
   if (!spec.secret || sight.kind === "none") {
     return { ...NOTHING_TO_DO, hints: ["the key is published nowhere: there is no writeConnectionSecretToRef"] };
   }
+  if (sight.kind === "unseen") return NOTHING_TO_DO;
   if (sight.kind === "missing") {
     const where = keyOf(spec.secret);
     return { ...NOTHING_TO_DO, hints: [`the Secret ${where} is missing: the operator writes it with this key`] };
