@@ -13,7 +13,7 @@ export const longTests: readonly string[] = globSync(
     "test/reconcile/{*-crash,rndc-key-restart}.test.ts",
     "test/rotation/{drift,departure,outage,after-consumers,any-after-consumers,changes,restore}.test.ts",
     "test/import/*-crash.test.ts",
-    "test/rotation-load/{failing-broker,rotation-load,slow-foundation}.test.ts",
+    "test/rotation-load/{failing-broker,rotation-load,slow-foundation,starts}.test.ts",
     "test/restart-load/*.test.ts",
     "test/kill/*.test.ts",
     "test/restart/restart.test.ts",

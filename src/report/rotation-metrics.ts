@@ -200,7 +200,7 @@ const countersIn = (registry: Registry) => ({
   }),
   lateness: new Histogram({
     name: "keyturn_rotation_lateness_seconds",
-    help: "From when a rotation was due to when it began.",
+    help: "From when a rotation was due, and its window open, to when it began.",
     labelNames: ["kind"],
     buckets: LATENESS_BUCKETS,
     registers: [registry],

@@ -4,9 +4,10 @@ import type { AuditEntry } from "../../audit/audit-entry.ts";
 import { KeyturnError, never } from "../../base/errors.ts";
 import { type LogLine, recordingLogger } from "../../base/recording-logger.fixture.ts";
 import type { ActiveKey, Pending, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
+import { parseWindow } from "../../engine/windows.ts";
 import { keyOf } from "../../kube/objects.ts";
 import type { Happening } from "../../report/event-recorder.ts";
-import { objectWith, policyWith, stateWith } from "./managed-kind.fixture.ts";
+import { objectWith, policyWith, specWith, stateWith } from "./managed-kind.fixture.ts";
 import { ManagedReporter } from "./managed-reporter.ts";
 
 const HOUR_MS = 3_600_000;
@@ -123,7 +124,7 @@ test("a key that becomes active is told by why, with the fate of the one before,
   ];
   for (const [before, counts, said, reason] of table) {
     const { reporter, told, counted } = start();
-    await reporter.keyActivated(object, { before, key, policy: policyWith(), isAdopted: false }, signal);
+    await reporter.keyActivated(object, { before, key, rule: specWith(), isAdopted: false }, signal);
     assert.deepEqual(counted, [counts], reason);
     const words = told.map(({ type, reason: word, note }) => `${type} ${word}: ${note}`);
     assert.deepEqual(words, [said], reason);
@@ -134,7 +135,7 @@ test("a key that becomes active is told by why, with the fate of the one before,
 test("a key that was there already is taken over, not made", async () => {
   const { reporter, told, counted } = start();
   const before = stateWith({ pending: pending({ id: "k-2" }) });
-  await reporter.keyActivated(object, { before, key, policy: policyWith(), isAdopted: true }, signal);
+  await reporter.keyActivated(object, { before, key, rule: specWith(), isAdopted: true }, signal);
   assert.deepEqual(counted, ["activated adopted undefined"]);
   assert.deepEqual([told[0]?.reason, told[0]?.note], ["KeyAdopted", "Key orders-2 (k-2) is active, taken over."]);
 });
@@ -174,6 +175,15 @@ test("a failure is told in its own words when they are ours, and counted by its 
   assert.doesNotMatch(JSON.stringify(told), /canary/);
 });
 
+test("who has waited for a window is as late as it began after the opening", async () => {
+  const opensAt = DUE + 5 * HOUR_MS;
+  const windows = [parseWindow({ schedule: "0 5 * * *", duration: "2h" })];
+  const { reporter, counted } = start(opensAt + 2000);
+  const before = stateWith({ active, pending: pending({ since: opensAt + 700 }), retired: [replaced("rotated")] });
+  await reporter.keyActivated(object, { before, key, rule: specWith({ windows }), isAdopted: false }, signal);
+  assert.deepEqual(counted, ["activated rotated 700"]);
+});
+
 test("every step is written down with its key and its cause, and nothing that is only for a moment", async () => {
   const written: AuditEntry[] = [];
   const audit = { trail: { record: (entry: AuditEntry) => void written.push(entry) }, controller: "btp" };
@@ -182,7 +192,7 @@ test("every step is written down with its key and its cause, and nothing that is
   const before: State = stateWith({ active, pending: pending(), retired: [replaced("compromised")] });
   reporter.keyIntended(object, pending(), "Compromised");
   reporter.keyPublished(object, key, { namespace: "shop", name: "orders" });
-  await reporter.keyActivated(object, { before, key, policy, isAdopted: false }, signal);
+  await reporter.keyActivated(object, { before, key, rule: specWith({ policy }), isAdopted: false }, signal);
   await reporter.keyDeleted(object, replaced("compromised"), signal);
   const held = { ...replaced("rotated"), replacedAt: DUE };
   await reporter.consumersBehind(object, { key: held, heldFor: "Deployment shop/web", policy }, signal);
@@ -209,7 +219,8 @@ test("the log has rotations at info once they are done, looks that find nothing 
   const lines: LogLine[] = [];
   const reporter = new ManagedReporter({ logger: recordingLogger(lines), nowAt: () => DUE });
   const policy = policyWith();
-  const rotation = { before: stateWith({ active, retired: [replaced("forced")] }), key, policy, isAdopted: false };
+  const before = stateWith({ active, retired: [replaced("forced")] });
+  const rotation = { before, key, rule: specWith({ policy }), isAdopted: false };
   await reporter.keyActivated(object, rotation, signal);
   assert.equal(lines.length, 0, "it is not committed yet");
   reporter.keyCommitted(object, rotation, DUE + 288 * HOUR_MS);
@@ -239,7 +250,7 @@ test("the log has rotations at info once they are done, looks that find nothing 
 
 test("without anybody to tell, nothing is missing", async () => {
   const reporter = new ManagedReporter({ nowAt: () => DUE });
-  await reporter.keyActivated(object, { before: stateWith(), key, policy: policyWith(), isAdopted: false }, signal);
+  await reporter.keyActivated(object, { before: stateWith(), key, rule: specWith(), isAdopted: false }, signal);
   await reporter.failed(object, new Error("x"), signal);
   reporter.countFailure(new Error("x"), object.metadata);
 });

@@ -1,7 +1,7 @@
 import { KeyturnError } from "../../base/errors.ts";
 import { formatInstant } from "../../base/instant.ts";
 import type { LogFields, Logger } from "../../base/logger.ts";
-import { deletionInstant, latestDeletion, rotationInstant } from "../../engine/dates.ts";
+import { deletionInstant, latestDeletion } from "../../engine/dates.ts";
 import type { KnownKey, Pending, Policy, Reason, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
 import { type KubeObject, keyOf, type ObjectRef } from "../../kube/objects.ts";
 import type { SecretAddress } from "../../publish/secret-publisher.ts";
@@ -9,6 +9,7 @@ import type { Happening } from "../../report/event-recorder.ts";
 import type { Outcome } from "../../runtime/workers.ts";
 import { type Audit, writeDown } from "../write-down.ts";
 import { notMoved } from "./consumers.ts";
+import { firstChance, type RotationRule } from "./next-rotation.ts";
 
 /** What became of a rotation, in numbers. Must be quick and must not throw. */
 export interface RotationObserver {
@@ -37,7 +38,7 @@ export interface ManagedReporterOptions {
 export interface Activation {
   readonly before: State;
   readonly key: KnownKey;
-  readonly policy: Policy;
+  readonly rule: RotationRule;
   /** It was there already, and is taken over. */
   readonly isAdopted: boolean;
 }
@@ -67,9 +68,10 @@ export class ManagedReporter {
 
   /** Told before the commit, of the state before it. */
   async keyActivated(object: KubeObject, what: Activation, signal: AbortSignal): Promise<void> {
-    const { before, key, policy } = what;
+    const { before, key, rule } = what;
+    const { policy } = rule;
     const { cause, replaced } = historyOf(what);
-    const dueAt = before.active ? rotationInstant(policy, before.active, before.postponedUntil) : Infinity;
+    const dueAt = firstChance(before, rule);
     const startedAt = before.pending?.since ?? dueAt;
     const isDue = cause === "rotated" && startedAt >= dueAt;
     this.#options.observer?.activated(cause, isDue ? startedAt - dueAt : undefined, object.metadata);

@@ -8,10 +8,19 @@ import type { ManagedSpec } from "./managed-kind.ts";
  * move as time passes, so that a status that tells it is not written again for that. Infinity: never, or not known before
  * the key that is being made is there.
  */
-export function nextRotation(
-  { active, pending, postponedUntil }: State,
-  { policy, windows }: Pick<ManagedSpec, "policy" | "windows">,
+export const nextRotation = (state: State, rule: RotationRule): number =>
+  state.pending ? Infinity : firstChance(state, rule);
+
+/**
+ * When the active key could be replaced for its age for the first time: it was old enough, and a window was open. Whoever
+ * waits for a window is not late. Infinity: never.
+ */
+export function firstChance(
+  { active, postponedUntil }: Pick<State, "active" | "postponedUntil">,
+  { policy, windows }: RotationRule,
 ): number {
-  const dueAt = active && !pending ? rotationInstant(policy, active, postponedUntil) : Infinity;
+  const dueAt = active ? rotationInstant(policy, active, postponedUntil) : Infinity;
   return Number.isFinite(dueAt) ? (nextOpening(windows, dueAt) ?? Infinity) : Infinity;
 }
+
+export type RotationRule = Pick<ManagedSpec, "policy" | "windows">;

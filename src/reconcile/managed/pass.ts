@@ -1,11 +1,11 @@
 import { KeyturnError } from "../../base/errors.ts";
-import { rotationInstant } from "../../engine/dates.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Decision } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { SecretContent } from "../../publish/secret-publisher.ts";
 import type { Outcome } from "../../runtime/workers.ts";
 import { FINALIZER } from "./managed-kind.ts";
+import { firstChance } from "./next-rotation.ts";
 import { situationOf } from "./situation.ts";
 import type { StartLimiter } from "./start-limiter.ts";
 import { askConsumers } from "./steps/ask-consumers.ts";
@@ -46,8 +46,11 @@ export interface PassResult {
 
 /** More steps than any healthy sequence needs: beyond it something fights us, and a later pass goes on. */
 const MAX_STEPS = 40;
-/** A rotation that is later than this is one of many that became due while nobody could rotate them. */
-const OVERDUE_MS = 60_000;
+/**
+ * A rotation that is later than this is one of many that became due while nobody could rotate them. However many are due
+ * at once, or wait for the same window, are through with it before that.
+ */
+const OVERDUE_MS = 5 * 60_000;
 
 type Wait = Extract<Decision, { kind: "wait" }>;
 type Step = Exclude<Decision, Wait>;
@@ -94,9 +97,9 @@ function nextDecision(piece: Workpiece, options: PassOptions): Decision {
     askedAt: options.asked?.at(piece.object.metadata, piece.state.pending?.sequence),
   });
   const decision = (options.decide ?? decide)(situation);
-  const { active, postponedUntil } = situation.state;
+  const { active } = situation.state;
   if (decision.kind !== "intend" || decision.reason !== "RotationDue" || !active || !options.starts) return decision;
-  if (now - rotationInstant(spec.policy, active, postponedUntil) < OVERDUE_MS) return decision;
+  if (now - firstChance(situation.state, spec) < OVERDUE_MS) return decision;
   const startAt = options.starts.admit(spec.providerConfig, active.id);
   // Whoever has said that it waits for its window goes on saying so: to stand in line is no news.
   const reason = spec.windows.length > 0 ? "WindowClosed" : "Settled";

@@ -36,7 +36,7 @@ export async function commitKey(piece: Workpiece, id: string): Promise<void> {
   };
   const { uid = "" } = piece.object.metadata;
   const isAdopted = pending?.name !== keyName(spec.baseName, uid, pending?.sequence ?? 0);
-  const activation = { before, key, policy: spec.policy, isAdopted };
+  const activation = { before, key, rule: spec, isAdopted };
   await reporter.keyActivated(piece.object, activation, signal);
   await piece.write({ kind: "commit", key, replacedAt: piece.publishedAt ?? now, committedAt: now });
   reporter.keyCommitted(piece.object, activation, nextRotation(piece.state, spec));
