@@ -25,7 +25,7 @@ export interface ReportsWithConsumers {
 
 /**
  * Adds to each report who uses its Secret. One list for each kind in each namespace, however many Secrets there are in it,
- * and of those metadata alone.
+ * and of those metadata alone; where only one Secret of a namespace is wanted, the others are not asked for.
  */
 export async function withConsumers(
   kube: Kube,
@@ -33,8 +33,12 @@ export async function withConsumers(
   now: number,
 ): Promise<ReportsWithConsumers> {
   const places = new Map<string, Surroundings>();
-  for (const namespace of new Set(reports.flatMap(({ secret }) => (secret ? [addressOf(secret).namespace] : [])))) {
-    places.set(namespace, await lookAt(kube, namespace));
+  const wanted = Map.groupBy(
+    reports.flatMap(({ secret }) => (secret === undefined ? [] : [addressOf(secret)])),
+    ({ namespace }) => namespace,
+  );
+  for (const [namespace, addresses] of wanted) {
+    places.set(namespace, await lookAt(kube, namespace, new Set(addresses.map(({ name }) => name))));
   }
   const hints = [...places].flatMap(([namespace, { unseen }]) => {
     const what = [...new Set(unseen.map((one) => one.what))];
@@ -46,9 +50,15 @@ export async function withConsumers(
   return { reports: reports.map((report) => withOwn(report, places, now)), hints };
 }
 
-async function lookAt(kube: Kube, namespace: string): Promise<Surroundings> {
+async function lookAt(kube: Kube, namespace: string, names: ReadonlySet<string>): Promise<Surroundings> {
   const unseen: Unseen[] = [];
-  const selection = { namespace, labelSelector: PUBLISHED_SELECTOR, metadataOnly: true };
+  const [only] = names.size === 1 ? names : [];
+  const selection = {
+    namespace,
+    labelSelector: PUBLISHED_SELECTOR,
+    metadataOnly: true,
+    ...(only !== undefined && { fieldSelector: `metadata.name=${only}` }),
+  };
   const [around, secrets, derived] = await Promise.all([
     lookAround(kube, namespace),
     listSeen(kube, secretType, selection, unseen),
