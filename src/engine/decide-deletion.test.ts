@@ -72,6 +72,21 @@ const table: readonly [reason: string, given: Partial<Departure>, step: Departur
     { outside: [active, seen("old", 0, "deleting")] },
     wait(NOW + 5_000, "KeyBeingDeleted"),
   ],
+  [
+    "what left a while ago is looked at as often as that allows",
+    { outside: [{ ...seen("id-1", 1, "deleting"), leavingSince: NOW - 60_000 }, seen("id-2", 2, "deleting")] },
+    wait(NOW + 5_000, "KeyBeingDeleted"),
+  ],
+  [
+    "what has just left may be gone within a second",
+    {
+      outside: [
+        { ...seen("id-1", 1, "deleting"), leavingSince: NOW - 60_000 },
+        { ...seen("id-2", 2, "deleting"), leavingSince: NOW - 6_000 },
+      ],
+    },
+    wait(NOW + 800, "KeyBeingDeleted"),
+  ],
   ["nothing was pending: no time to settle is needed", {}, { kind: "release" }],
   ["a pending key that is not there may still land", { state: pending }, wait(NOW + 120_000, "Settling")],
   [

@@ -1,6 +1,7 @@
 import { isUnused } from "./dates.ts";
 import { isBefore } from "./decide-pending.ts";
 import type { SeenKey, State } from "./model.ts";
+import { nextLook } from "./next-look.ts";
 
 /**
  * Taking everything away once the resource is being deleted: retired keys first, then the active and the pending one; and
@@ -30,6 +31,7 @@ export type DepartureStep =
   /** Nothing is left outside: the finalizer may go. */
   | { readonly kind: "release" };
 
+/** Where nobody can tell since when a key is on its way out. */
 const POLL_MS = 5_000;
 
 export function decideDeletion(departure: Departure): DepartureStep {
@@ -46,12 +48,18 @@ export function decideDeletion(departure: Departure): DepartureStep {
   const retired = ours.filter((key) => !isLast(key));
   const next = (retired.length > 0 ? retired : ours).filter((key) => key.state !== "deleting");
   if (next.length > 0) return { kind: "remove", ids: next.map((key) => key.id) };
-  if (ours.length > 0) return { kind: "wait", until: now + POLL_MS, reason: "KeyBeingDeleted" };
+  if (ours.length > 0) return { kind: "wait", until: lookAtLeaving(ours, now), reason: "KeyBeingDeleted" };
   if (state.pending && departure.isSkewed) return { kind: "wait", until: now + 60_000, reason: "Settling" };
   if (state.pending && now < departure.settledAt)
     return { kind: "wait", until: departure.settledAt, reason: "Settling" };
   return { kind: "release" };
 }
+
+/** When the first of them may be gone, as far as can be told by how long it has taken. */
+const lookAtLeaving = (keys: readonly SeenKey[], now: number): number =>
+  Math.min(
+    ...keys.map(({ leavingSince }) => (leavingSince === undefined ? now + POLL_MS : nextLook(leavingSince, now))),
+  );
 
 /** A key that is pending and was there before it was intended, or that external-name points to already. */
 const hadUsers = ({ pending, externalName }: State, { id, createdAt }: SeenKey): boolean =>

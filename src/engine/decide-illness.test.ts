@@ -120,6 +120,49 @@ test("where every key falls ill, no more are made than may be by force, and nobo
   assert.equal(world.decide().kind, "wait", "those that were forced and those that were ill count together");
 });
 
+/** The Secret is damaged, and the outside does not give the credentials of the active key again. */
+function withhold(world: EngineWorld): void {
+  world.secret = undefined;
+  world.forget();
+  for (let decision = world.decide(); decision.kind !== "republish"; decision = world.decide()) world.perform(decision);
+  world.observation = { ...world.observation, unreadable: activeId(world) };
+}
+
+test("a key whose credentials are not to be had again for its damaged Secret is replaced, and lives on as an ill one", () => {
+  const world = settledWorld();
+  withhold(world);
+  for (let decision = world.decide(); decision.kind !== "wait"; decision = world.decide()) world.perform(decision);
+  assert.equal(world.secret?.keyId, "id-2");
+  const [old] = world.state.retired;
+  assert.ok(old);
+  assert.deepEqual([old.id, old.cause, deletionInstant(world.policy, old) - world.now], ["id-1", "ill", 14 * DAY_MS]);
+  assert.equal(world.state.history[0]?.reason, "CredentialsUnavailable");
+  assert.deepEqual(world.broken, []);
+});
+
+const obstacles: readonly (readonly [reason: string, around: Partial<EngineWorld>])[] = [
+  ["frozen", { isFrozen: true }],
+  ["not allowed to make keys", { may: { create: false, delete: true } }],
+];
+for (const [reason, around] of obstacles) {
+  test(`one that may not be replaced is tried again, and no other is meant: ${reason}`, () => {
+    const world = settledWorld();
+    Object.assign(world, around);
+    withhold(world);
+    assert.deepEqual(world.decide(), { kind: "republish", id: "id-1" });
+  });
+}
+
+test("where the credentials of no key are to be had, no more are made than may be by force", () => {
+  const world = settledWorld();
+  for (let i = 0; i < 5; i++) {
+    withhold(world);
+    for (let decision = world.decide(); decision.kind !== "wait"; decision = world.decide()) world.perform(decision);
+  }
+  withhold(world);
+  assert.deepEqual(world.decide(), { kind: "republish", id: "id-6" });
+});
+
 const dates: readonly (readonly [reason: string, offMs: number, corrected: boolean])[] = [
   ["a date in the future would put rotation off for ever", 100 * DAY_MS, true],
   ["a date in the past would rotate at once", -100 * DAY_MS, true],

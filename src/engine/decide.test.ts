@@ -167,6 +167,25 @@ test("rotations that take longer than their frequency leave nothing undeleted, a
   }
 });
 
+test("a retired key whose deletion is under way is looked at by when that began, not by its date", () => {
+  const world = settledWorld();
+  world.now += 12 * DAY_MS;
+  world.settle();
+  world.now += 2 * DAY_MS + HOUR_MS;
+  const old = world.outside.get("id-1");
+  assert.ok(old);
+  const pauses: readonly (readonly [leavingSince: number | undefined, pauseMs: number])[] = [
+    [world.now - 6_000, 800],
+    [world.now - 60_000, 5_000],
+    [undefined, 30_000],
+  ];
+  for (const [leavingSince, pauseMs] of pauses) {
+    world.outside.set("id-1", { ...old, state: "deleting", leavingSince });
+    world.settle();
+    assert.deepEqual(world.decide(), { kind: "wait", until: world.now + pauseMs, reason: "KeyBeingDeleted" });
+  }
+});
+
 test("a static key is never due", () => {
   const world = settledWorld();
   world.policy = { ...world.policy, frequencyMs: Infinity, ttlMs: undefined };

@@ -233,6 +233,9 @@ function mayGoEarly({ retired }: State, { maxForced }: Policy): boolean {
   return early.length < maxForced;
 }
 
+const mayReplaceEarly = ({ state, policy, surroundings: { isFrozen, may } }: Situation): boolean =>
+  may.create && !isFrozen && mayGoEarly(state, policy);
+
 /** When the active key has been ill for too long: as far as was seen. */
 function activeIllnessEnds({ policy, state, observation }: Situation): number {
   return illnessEnds(policy, seenKeys(observation).find((key) => key.id === state.active?.id) ?? {});
@@ -260,9 +263,11 @@ const due: Check = (situation) => {
 
 /**
  * Before a key is published again, a look outside tells whether it still is the newest. Another one that the Secret holds
- * has users: it is asked for by its id where no list shows it, so that it is retired before the Secret tells no more.
+ * has users: it is asked for by its id where no list shows it, so that it is retired before the Secret tells no more. A key
+ * whose credentials are not to be had again is replaced: nobody has to ask for it.
  */
-const secretDamaged: Check = ({ state, observation, policy }) => {
+const secretDamaged: Check = (situation) => {
+  const { state, observation, policy } = situation;
   if (!policy.publishes || !observation.secret || !state.active) return undefined;
   const { keyId } = observation.secret;
   if (keyId === state.active.id) return undefined;
@@ -272,7 +277,10 @@ const secretDamaged: Check = ({ state, observation, policy }) => {
   if (isUnknown) return { kind: "observe", id: keyId };
   // Where no other key may be made, a dead one is not published again for want of it.
   if (isKnownGone(observation, state.active.id)) return undefined;
-  return { kind: "republish", id: state.active.id };
+  const isLost = observation.unreadable === state.active.id;
+  return isLost && mayReplaceEarly(situation)
+    ? replace(situation, "CredentialsUnavailable")
+    : { kind: "republish", id: state.active.id };
 };
 
 /** The Secret, which had come to hold a retired key again, holds the active one: that key is replaced from now on. */
@@ -306,7 +314,8 @@ const expired: Check = (situation) => {
 
 /** Their deletion is under way outside: looked at again, soon at first, and no later than the next rotation. */
 function whileLeaving(situation: Situation, keys: readonly RetiredKey[]): Decision {
-  const since = Math.max(...keys.map((key) => deletionInstant(situation.policy, key)));
+  const begun = new Map(situation.observation.outside?.map(({ id, leavingSince }) => [id, leavingSince]));
+  const since = Math.max(...keys.map((key) => begun.get(key.id) ?? deletionInstant(situation.policy, key)));
   return wait(Math.min(lookAgain(situation.surroundings, since), nextRotation(situation)), "KeyBeingDeleted");
 }
 

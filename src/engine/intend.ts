@@ -48,7 +48,7 @@ export function intend(situation: Situation, next: Pending, reason: Reason): Ext
 function causeOf(state: State, next: Pending, reason: Reason): RetiredCause {
   const request = requestOf(state);
   if (request?.isCompromised && next.fulfils === request.value) return "compromised";
-  if (reason === "ActiveKeyIll") return "ill";
+  if (reason === "ActiveKeyIll" || reason === "CredentialsUnavailable") return "ill";
   if (reason === "ActiveKeyGone") return "gone";
   return reason === "Forced" ? "forced" : "rotated";
 }

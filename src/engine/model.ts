@@ -118,6 +118,8 @@ export interface SeenKey {
   readonly illSince?: number | undefined;
   /** What is wrong is not with the key itself: another one would fare no better. */
   readonly isHindered?: boolean | undefined;
+  /** Since when it is being deleted; undefined when it is not, or nobody can tell. */
+  readonly leavingSince?: number | undefined;
 }
 
 /** What this pass has found out so far; undefined means that it has not looked. */
@@ -138,7 +140,7 @@ export interface Observation {
   readonly isContinued: boolean;
   /** The key of the pending intent, made or found, whose credentials were published by this pass. */
   readonly published: string | undefined;
-  /** The key of the pending intent that exists, and whose credentials the outside does not give. */
+  /** The key, of the pending intent or the active one, that exists, and whose credentials the outside does not give. */
   readonly unreadable: string | undefined;
   /** The key of the pending intent whose credentials are those of the old key: the rotation has changed nothing. */
   readonly ineffective: string | undefined;

@@ -89,6 +89,8 @@ export interface OutsideKey {
   readonly illSince?: number;
   /** What is wrong is not with the key itself: another one would fare no better, so it is not replaced for that. */
   readonly isHindered?: true;
+  /** Since when it is being deleted, where the system can tell. */
+  readonly leavingSince?: number;
   /** What is wrong with it, or what it waits for, in the system's words; without key material. */
   readonly complaint?: string;
   /** What is going on with it, where that is no fault and takes its time; the same words for as long as it lasts. */

@@ -76,6 +76,7 @@ export class ControllerUnit {
         logger,
         cacheOf,
         enqueue: (key) => this.#add(key),
+        lookBy: (key, at) => this.#dueTimes.set(key, Math.min(at, this.#dueTimes.dueAt(key) ?? Infinity)),
         isFresh: () => this.#watched.every(({ source }) => source.state().ready),
       }),
       clock,

@@ -63,6 +63,11 @@ export interface ControllerContext {
   readonly logger: Logger;
   /** Asks for a key that no change of a watch leads to; ignored until the work has begun. */
   readonly enqueue: (key: string) => void;
+  /**
+   * Asks for a key to be worked on at this instant at the latest, also if the reconcile that is under way fails. One that
+   * succeeds says itself when the next one is due.
+   */
+  readonly lookBy: (key: string, at: number) => void;
   /** Whether every watch is complete and has heard from the server lately. */
   readonly isFresh: () => boolean;
   /** The cache of one of the controller's own watches. */

@@ -169,6 +169,7 @@ function commonOptions(
     clusterId: CLUSTER_ID,
     startedAt: clock.now(),
     isSkewed: () => process.isSkewed,
+    lookBy: process.lookBy,
     driftCheckMs: DRIFT_CHECK_MS,
     known,
     consumers: new ConsumersBehind({

@@ -1,4 +1,6 @@
-import { KeyturnError } from "../base/errors.ts";
+import { backoff, KeyturnError } from "../base/errors.ts";
+import { type Random, seededRandom } from "../base/random.ts";
+import { defaultBackOff, retryDelayMs } from "../runtime/back-off.ts";
 import type { AnyAct, Disturbance, Perturbation, Plan } from "./perturbation.ts";
 import type { Call, Finish, Process } from "./process.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
@@ -39,6 +41,9 @@ interface Ended {
 
 /** By what was reconciled. */
 type Round = Map<string, Ended>;
+
+/** The longest of the pauses that the queue draws from. */
+const HIGHEST: Random = { ...seededRandom(0), next: () => 1 };
 
 const MAX_DISTURBED = 14;
 const MAX_LEADING = 40;
@@ -229,7 +234,10 @@ export abstract class Player<W extends Ground> {
     const hasAsked = this.world.activity.requests > requests;
     const isToBeSeenAgain = finish?.kind === "outcome" && finish.outcome.kind === "recheck";
     const restMs = isToBeSeenAgain ? finish.outcome.at - this.leader.clock.now() : Infinity;
-    return { finish, hasAsked, restMs, dueAt: this.world.clock.now() + pauseAfter(finish, restMs, attempt) };
+    const hasFailed = finish !== undefined && finish.kind === "error";
+    const lookByMs = hasFailed ? this.leader.lookByMs : Infinity;
+    const pauseMs = Math.min(pauseAfter(finish, restMs, attempt), lookByMs);
+    return { finish, hasAsked, restMs, dueAt: this.world.clock.now() + pauseMs };
   }
 
   async #reconcile(process: Process, key: string): Promise<Finish | undefined> {
@@ -335,10 +343,11 @@ function isOver({ finish, hasAsked, restMs }: Ended): boolean {
 const isUndone = (ended: Ended): boolean =>
   ended.finish?.kind === "outcome" && ended.dueAt === Infinity && !isOver(ended);
 
+/** As the queue has it, but for chance: what is not tried again is not come back to. */
 function pauseAfter(finish: Finish | undefined, restMs: number, attempt: number): number {
   if (finish?.kind === "outcome") return restMs <= SOON_MS ? restMs : Infinity;
-  const rule = finish?.error instanceof KeyturnError ? finish.error.retry : { kind: "backoff" as const };
-  return rule.kind === "after" ? Math.max(rule.delayMs, 100) : Math.min(60_000, 1000 * 2 ** Math.min(attempt, 6));
+  const rule = finish?.error instanceof KeyturnError ? finish.error.retry : backoff;
+  return retryDelayMs(rule, attempt + 1, defaultBackOff, HIGHEST)?.delayMs ?? Infinity;
 }
 
 /** How far time goes at once while another one leads: three hops are a rotation and the end of the key before it. */

@@ -92,6 +92,7 @@ export class Process implements Doer {
   readonly #line: (() => void)[] = [];
   #onStop: (() => void) | undefined;
   #finish: Finish | undefined;
+  #lookByAt = Infinity;
   #isDead = false;
   /** How many reconciles it has begun. */
   begun = 0;
@@ -127,6 +128,7 @@ export class Process implements Doer {
   /** Starts a reconcile, and runs to the first call. */
   async begin(key: string): Promise<void> {
     this.#finish = undefined;
+    this.#lookByAt = Infinity;
     this.begun++;
     const stopped = this.#nextStop();
     this.#reconcile(key, this.signal).then(
@@ -152,6 +154,16 @@ export class Process implements Doer {
     this.#isDead = true;
     this.#parked = undefined;
     this.#stop();
+  }
+
+  /** The key that is worked on is looked at again by then, by this process's clock, whatever becomes of it. */
+  readonly lookBy = (_key: string, at: number): void => {
+    this.#lookByAt = Math.min(this.#lookByAt, at);
+  };
+
+  /** In so many milliseconds the queue comes back to the key, though its reconcile has failed for good. */
+  get lookByMs(): number {
+    return this.#lookByAt - this.clock.now();
   }
 
   /** How the reconcile ended; undefined while it is under way. */

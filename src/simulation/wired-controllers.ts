@@ -38,6 +38,7 @@ export function wiring(process: Process, options: Wiring): (controller: Controll
       random: seededRandom(seed),
       // Whatever happens, all are asked for here.
       enqueue: () => {},
+      lookBy: process.lookBy,
       isFresh,
       cacheOf: (watch) => {
         // What follows from a change is asked for anyway; what a controller sees in it counts.

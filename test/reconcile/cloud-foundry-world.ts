@@ -114,6 +114,17 @@ export class CloudFoundryWorld extends ManagedWorld<SandboxCloudFoundry> {
     this.sandbox.controls.setRole(this.#user, role);
   }
 
+  /** Somebody at a command line asks for it to be deleted. */
+  async deleteByHand(guid: string): Promise<void> {
+    const { status } = await this.sandbox.handle({
+      method: "DELETE",
+      path: `/v3/service_credential_bindings/${guid}`,
+      query: new URLSearchParams(),
+      headers: { authorization: `bearer ${this.sandbox.controls.issueToken(this.#user)}` },
+    });
+    assert.equal(status, 202);
+  }
+
   protected configure(): Promise<void> {
     return putProviderConfig(this.kube, this.#login);
   }

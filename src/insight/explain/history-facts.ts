@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   StatusFromThePast: "it was there already, and the status was older",
   Adopted: "it was there to be taken over",
   NameTaken: "the name of the one to come was taken",
-  CredentialsUnavailable: "the one to come did not give its credentials",
+  CredentialsUnavailable: "the credentials of the one before were not to be had again",
 };
 
 export const whyIntended = (reason: Reason): string => REASONS[reason];

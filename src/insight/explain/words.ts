@@ -32,7 +32,7 @@ export function whyNewKey(reason: Reason, { frequencyMs }: Policy): string {
     case "NameTaken":
       return "the name of the key that was to come is taken";
     case "CredentialsUnavailable":
-      return "the key that was made does not give its credentials";
+      return "the service does not give the credentials of the key before again";
   }
 }
 

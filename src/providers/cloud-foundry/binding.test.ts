@@ -37,6 +37,20 @@ test("a key is told with all that is known of it", () => {
   assert.equal(decodeBinding({ ...shown, name: null })?.name, "", "bindings of apps may have no name");
 });
 
+test("since when a key is on its way out is told by what is done to it", () => {
+  const created_at = "2026-02-01T00:00:00Z";
+  const rows: readonly (readonly [operation: object, leavingSince: number | undefined])[] = [
+    [{ type: "delete", state: "in progress", created_at }, Date.UTC(2026, 1, 1)],
+    [{ type: "delete", state: "in progress" }, undefined],
+    [{ type: "delete", state: "failed", created_at }, undefined],
+    [{ type: "create", state: "succeeded", created_at }, undefined],
+  ];
+  for (const [last_operation, leavingSince] of rows) {
+    const binding = decodeBinding({ ...shown, last_operation });
+    assert.equal(binding && keyOf(binding).leavingSince, leavingSince, JSON.stringify(last_operation));
+  }
+});
+
 test("what lacks an id or an instance is no key", () => {
   for (const misfit of [{ guid: "" }, { guid: "a/b" }, { guid: 1 }, { relationships: {} }, { name: undefined }]) {
     assert.equal(decodeBinding({ ...shown, ...misfit }), undefined, JSON.stringify(misfit));

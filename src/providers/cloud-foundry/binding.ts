@@ -13,6 +13,8 @@ export interface Binding {
   readonly state: OutsideKey["state"];
   /** A delete of it failed: it is there, but nobody can tell whether it works, and its credentials are not given out. */
   readonly isHalfDeleted: boolean;
+  /** When the last thing that was done to it began. */
+  readonly lastBegunAt: number | undefined;
   readonly metadata: KeyMetadata;
 }
 
@@ -31,13 +33,22 @@ export function decodeBinding(value: unknown): Binding | undefined {
     createdAt: parseInstant(value.created_at),
     state: stateOf(lastOperation),
     isHalfDeleted: lastOperation.type === "delete" && lastOperation.state === "failed",
+    lastBegunAt: parseInstant(lastOperation.created_at),
     metadata: decodeMetadata(value.metadata),
   };
 }
 
-export function keyOf({ id, name, instanceId, createdAt, state, metadata }: Binding): OutsideKey {
+export function keyOf({ id, name, instanceId, createdAt, state, lastBegunAt, metadata }: Binding): OutsideKey {
   const marks = decodeMarks(metadata);
-  return { id, name, instanceId, ...(createdAt !== undefined && { createdAt }), state, ...(marks && { marks }) };
+  return {
+    id,
+    name,
+    instanceId,
+    ...(createdAt !== undefined && { createdAt }),
+    state,
+    ...(state === "deleting" && lastBegunAt !== undefined && { leavingSince: lastBegunAt }),
+    ...(marks && { marks }),
+  };
 }
 
 /**

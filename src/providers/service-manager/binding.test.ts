@@ -95,6 +95,20 @@ test("a key has what the service tells, and no credentials", () => {
   assert.ok(!inspect(binding, { depth: 9 }).includes("canary"));
 });
 
+test("since when a binding is on its way out is told by what is done to it", () => {
+  const begun = { created_at: iso(now - 5000), updated_at: iso(now) };
+  const rows: readonly (readonly [operation: object, leavingSince: number | undefined])[] = [
+    [{ type: "delete", state: "in progress", ...begun }, now - 5000],
+    [{ type: "delete", state: "in progress", updated_at: iso(now) }, undefined],
+    [{ type: "delete", state: "failed", ...begun }, undefined],
+    [{ type: "create", state: "succeeded", ...begun }, undefined],
+  ];
+  for (const [last_operation, leavingSince] of rows) {
+    const binding = decodeBinding({ ...wire, ready: true, credentials, last_operation });
+    assert.equal(binding && keyOf(binding, { now, trustMs: hour }).leavingSince, leavingSince);
+  }
+});
+
 test("credentials are a JSON object with something in it, or there are none", () => {
   for (const given of [undefined, null, {}, [], ["x"], "x", 5]) {
     assert.equal(decodeBinding({ ...wire, ready: true, credentials: given })?.credentials, undefined, inspect(given));

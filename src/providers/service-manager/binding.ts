@@ -19,6 +19,7 @@ export interface Binding {
 export interface Operation {
   readonly type: "create" | "update" | "delete" | "unknown";
   readonly state: "under way" | "succeeded" | "failed";
+  readonly begunAt: number | undefined;
   /** When it was last heard of. */
   readonly updatedAt: number | undefined;
 }
@@ -57,6 +58,7 @@ export function decodeOperation(value: unknown): Operation | undefined {
   return {
     type: type === "create" || type === "update" || type === "delete" ? type : "unknown",
     state,
+    begunAt: parseInstant(value.created_at),
     updatedAt: parseInstant(value.updated_at) ?? parseInstant(value.created_at),
   };
 }
@@ -84,12 +86,15 @@ export interface Trust {
 
 export function keyOf(binding: Binding, trust: Trust): OutsideKey {
   const marks = decodeMarks(binding.labels);
+  const state = stateOf(binding, trust);
+  const begunAt = binding.lastOperation?.begunAt;
   return {
     id: binding.id,
     name: binding.name,
     instanceId: binding.instanceId,
     ...(binding.createdAt !== undefined && { createdAt: binding.createdAt }),
-    state: stateOf(binding, trust),
+    state,
+    ...(state === "deleting" && begunAt !== undefined && { leavingSince: begunAt }),
     ...(marks && { marks }),
   };
 }

@@ -140,7 +140,7 @@ async function removeAll(
   seen: readonly SeenKey[],
   options: DepartureOptions,
 ): Promise<readonly SeenKey[]> {
-  const { object, outside, reporter, signal } = options;
+  const { object, outside, reporter, clock, signal } = options;
   const gone = new Set<string>();
   const leaving = new Set<string>();
   const problems: unknown[] = [];
@@ -158,7 +158,7 @@ async function removeAll(
   if (problems.length > 0) throw united(problems);
   return seen
     .filter((key) => !gone.has(key.id))
-    .map((key) => (leaving.has(key.id) ? { ...key, state: "deleting" } : key));
+    .map((key) => (leaving.has(key.id) ? { ...key, state: "deleting", leavingSince: clock.now() } : key));
 }
 
 /** Takes our finalizer off; nothing of ours may be left outside. */

@@ -50,6 +50,7 @@ export function commonOptions(
     startedAt: clock.now(),
     isSkewed: settings.isSkewed,
     onCompared: settings.onCompared,
+    lookBy: context.lookBy,
     driftCheckMs: settings.driftCheckMs,
     known: caches,
     consumers: knowledge && new ConsumersBehind({ kube, clock, fingerprinter, knowledge }),

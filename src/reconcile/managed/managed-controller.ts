@@ -19,6 +19,7 @@ import { keyName } from "./key-name.ts";
 import type { DepartureSpec, ManagedKind, ManagedSpec } from "./managed-kind.ts";
 import { ManagedReporter, type ManagedReporterOptions } from "./managed-reporter.ts";
 import { ownerOf } from "./marks.ts";
+import { nextDate } from "./next-rotation.ts";
 import { type PassOptions, type PassResult, runPass } from "./pass.ts";
 import { fieldsOf, itemsOf } from "./read-fields.ts";
 import { type Known, Rests } from "./rest.ts";
@@ -40,6 +41,8 @@ export interface ManagedControllerOptions {
   readonly isSkewed: () => boolean;
   /** As in `ControllerSettings`. */
   readonly onCompared?: ((at: number) => void) | undefined;
+  /** As in `ControllerContext`; whoever has none has a failure tried again by its own rule. */
+  readonly lookBy?: ((key: string, at: number) => void) | undefined;
   /** How often the outside is looked at though nothing asks for it. */
   readonly driftCheckMs: number;
   /** The outside is near: looking at it costs so little that every pass does. */
@@ -131,7 +134,8 @@ class ManagedReconciler {
       return await this.#attempt(key, object, signal);
     } catch (error) {
       this.#rests.forget(key);
-      if (!(error instanceof Conflict) && !signal.aborted) await this.#report(ref, error, signal);
+      this.#remind(key, object);
+      if (!(error instanceof Conflict) && !signal.aborted) await this.#report(key, ref, error, signal);
       throw error;
     }
   }
@@ -231,12 +235,25 @@ class ManagedReconciler {
     return clock.now() - clock.monotonic() + firstTick + Math.max(0, periods) * driftCheckMs;
   }
 
+  /**
+   * Whatever has failed, and however rarely that is tried again: what is due later begins in time, and drift is looked for
+   * as always.
+   */
+  #remind(key: string, object: KubeObject): void {
+    const { kind, clock, lookBy } = this.#options;
+    const { uid = "", deletionTimestamp } = object.metadata;
+    const spec = deletionTimestamp === undefined ? specOf(kind, object) : undefined;
+    const due = spec ? nextDate(kind.readState(object), spec, clock.now()) : Infinity;
+    lookBy?.(key, Math.min(due, this.#driftCheckAfter(uid, clock.monotonic())));
+  }
+
   /** What went wrong is said on the resource itself, once; the same problem again writes nothing. */
-  async #report(ref: ObjectRef, problem: unknown, signal: AbortSignal): Promise<void> {
+  async #report(key: string, ref: ObjectRef, problem: unknown, signal: AbortSignal): Promise<void> {
     const { kube, kind, logger } = this.#options;
     this.#reporter.countFailure(problem, ref);
     try {
       const object = await kube.get(kind.type, ref, { signal });
+      this.#remind(key, object);
       const spec = specOf(kind, object);
       const state = kind.readState(object);
       const written = await this.#statusWriter.write(object, { state, spec, problem, signal });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ActiveKey, State } from "../../engine/model.ts";
+import type { ActiveKey, RetiredKey, State } from "../../engine/model.ts";
 import { parseWindow } from "../../engine/windows.ts";
 import { policyWith, stateWith } from "./managed-kind.fixture.ts";
-import { nextRotation } from "./next-rotation.ts";
+import { nextDate, nextRotation } from "./next-rotation.ts";
 
 /** A Thursday. */
 const BEGIN = Date.UTC(2026, 0, 1);
@@ -34,4 +34,30 @@ test("the next rotation is when the key is due and a window is open", () => {
     ["the next one is being made", { active, pending }, { policy, windows: [] }, Infinity],
   ];
   for (const [reason, state, rule, at] of table) assert.equal(nextRotation(stateWith(state), rule), at, reason);
+});
+
+test("the next date is the first that is still to come, of rotations and of retired keys", () => {
+  type Rule = Parameters<typeof nextDate>[1];
+  const retiredUntil = (deletionAt: number): RetiredKey => ({
+    id: `k-${deletionAt}`,
+    name: "orders-0",
+    createdAt: BEGIN - 20 * DAY_MS,
+    retiredAt: BEGIN,
+    replacedAt: BEGIN,
+    overlapMs: deletionAt - BEGIN,
+    deletionAt,
+    cause: "rotated",
+  });
+  const [gone, third] = [retiredUntil(BEGIN + DAY_MS), retiredUntil(BEGIN + 3 * DAY_MS)];
+  const now = BEGIN + 2 * DAY_MS;
+  const late = BEGIN + 20 * DAY_MS;
+  const whole = { policy: policyWith({ frequencyMs: 12 * DAY_MS, ttlMs: undefined }), windows: [] };
+  type Row = readonly [reason: string, state: Partial<State>, rule: Rule, now: number, at: number];
+  const table: readonly Row[] = [
+    ["nothing but the rotation", { active }, whole, now, BEGIN + 12 * DAY_MS],
+    ["a retired key goes before it", { active, retired: [gone, third] }, whole, now, BEGIN + 3 * DAY_MS],
+    ["what is over is not to come", { active, retired: [gone] }, whole, late, Infinity],
+    ["a window was missed: the next one", { active }, { ...whole, windows: [sundays] }, late, Date.UTC(2026, 0, 25, 3)],
+  ];
+  for (const [reason, state, rule, from, at] of table) assert.equal(nextDate(stateWith(state), rule, from), at, reason);
 });

@@ -1,4 +1,4 @@
-import { rotationInstant } from "../../engine/dates.ts";
+import { deletionInstant, rotationInstant } from "../../engine/dates.ts";
 import type { State } from "../../engine/model.ts";
 import { nextOpening } from "../../engine/windows.ts";
 import type { ManagedSpec } from "./managed-kind.ts";
@@ -21,6 +21,14 @@ export function firstChance(
 ): number {
   const dueAt = active ? rotationInstant(policy, active, postponedUntil) : Infinity;
   return Number.isFinite(dueAt) ? (nextOpening(windows, dueAt) ?? Infinity) : Infinity;
+}
+
+/** The first date that is still to come: of the next rotation, or of the end of a retired key. Infinity: there is none. */
+export function nextDate(state: State, rule: RotationRule, now: number): number {
+  const chanceAt = firstChance(state, rule);
+  const rotationAt = chanceAt > now ? chanceAt : (nextOpening(rule.windows, now) ?? Infinity);
+  const dates = [rotationAt, ...state.retired.map((key) => deletionInstant(rule.policy, key))];
+  return Math.min(...dates.filter((at) => at > now));
 }
 
 export type RotationRule = Pick<ManagedSpec, "policy" | "windows">;

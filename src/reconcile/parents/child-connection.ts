@@ -200,6 +200,7 @@ class ChildConnection implements Connection {
     const isReady = !isLeaving && health.kind === "well" && obstacle === undefined;
     const complaint = health.kind === "ill" ? health.complaint : obstacle && this.#plan.complaintOf?.(child, obstacle);
     const createdAt = this.#plan.createdAt(child) ?? parseInstant(creationTimestamp);
+    const leavingSince = parseInstant(deletionTimestamp);
     const marks = readMarks(child.metadata);
     return {
       id: uid,
@@ -207,6 +208,7 @@ class ChildConnection implements Connection {
       instanceId: placeOf(this.#plan),
       state: isLeaving ? "deleting" : isReady ? "ready" : "creating",
       ...(createdAt !== undefined && { createdAt }),
+      ...(leavingSince !== undefined && { leavingSince }),
       ...(marks && { marks }),
       ...(!isLeaving && health.kind === "ill" && { illSince: health.since }),
       ...(!isLeaving && health.kind === "ill" && health.isHindered && { isHindered: true }),

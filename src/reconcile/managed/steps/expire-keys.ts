@@ -78,7 +78,7 @@ async function removeEach(piece: Workpiece, ids: readonly string[]): Promise<Rem
  * may lag behind.
  */
 async function remove(piece: Workpiece, id: string): Promise<SeenKey | undefined> {
-  const { outside, signal } = piece.options;
+  const { outside, clock, signal } = piece.options;
   const listed = piece.observation.outside?.find((key) => key.id === id);
   const asked = listed ? undefined : await outside.connection.observe(id, signal);
   const seen = listed ?? (asked && piece.see(asked));
@@ -90,7 +90,7 @@ async function remove(piece: Workpiece, id: string): Promise<SeenKey | undefined
     );
   }
   const result = await outside.connection.delete(id, signal);
-  return result === "gone" ? undefined : { ...seen, state: "deleting" };
+  return result === "gone" ? undefined : { ...seen, state: "deleting", leavingSince: clock.now() };
 }
 
 /** The Secrets that hold these keys under a name that the resource has left; read first, then the resource, live. */

@@ -51,17 +51,17 @@ export async function republishKey(piece: Workpiece, id: string): Promise<void> 
   const { spec, publisher, reporter, signal } = piece.options;
   const { active } = piece.state;
   if (!active || !spec.secret) return;
-  const credentials = await readCredentials(piece, id);
-  if (!credentials && piece.state.pending) {
-    // The next key is on its way, and brings what this one no longer gives.
-    piece.learn({ unreadable: id });
-    return;
-  }
-  if (!credentials) {
+  if (piece.observation.unreadable === id) {
     throw new ProviderError(
       "CredentialsUnavailable",
-      "the Secret is damaged and the service does not give the credentials again: force a rotation",
+      "the Secret is damaged, the service does not give the credentials again, and no other key may be made now: it is frozen, managementPolicies does not allow it, or too many were replaced early",
     );
+  }
+  const credentials = await readCredentials(piece, id);
+  if (!credentials) {
+    // The next key, on its way or to be made for this, brings what this one no longer gives.
+    piece.learn({ unreadable: id });
+    return;
   }
   const data = await dataOf(piece, credentials);
   const present = await publisher.read(spec.secret, piece.owner, signal);
