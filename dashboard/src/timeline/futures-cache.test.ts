@@ -70,11 +70,24 @@ describe("what is foreseen of the rows in sight", () => {
     assert.notEqual(cache.of(b), undefined);
   });
 
-  it("is not asked for where only the past is in sight", async () => {
+  it("brings the past with it: where only that is in sight it is asked for too, and once is enough until a row changes", async () => {
     const { cache, requests, pass } = scene();
+    const a = row("a");
+    cache.want([a], -1000 * HOUR_MS, 0);
+    await pass();
+    assert.deepEqual(
+      requests.map(({ ids }) => ids),
+      [["K/a"]],
+    );
+    assert.notEqual(cache.of(a), undefined);
+    cache.want([a], -1, 0);
+    await pass();
+    cache.want([a], -5000 * HOUR_MS, 0);
+    await pass();
+    assert.equal(requests.length, 1, "it is known, wherever in the past");
     cache.want([row("a")], -1, 0);
     await pass();
-    assert.equal(requests.length, 0);
+    assert.equal(requests.length, 2, "it has changed");
   });
 
   it("is asked for again a while after a failure, and not at once", async () => {

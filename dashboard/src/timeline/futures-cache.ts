@@ -9,8 +9,9 @@ import {
 import type { PageClock } from "../base/clock.ts";
 
 /**
- * What the engine foresees of the rows in sight. Asked for a moment after the last movement, for those alone that are not
- * known yet, and far enough ahead that a little more zoom asks nothing. What was foreseen of a row is good until it changes.
+ * What the engine foresees of the rows in sight, and with it their keys that are no more, whatever time is looked at. Asked
+ * for a moment after the last movement, for those alone that are not known yet, and far enough ahead that a little more zoom
+ * asks nothing. What was told of a row is good until it changes.
  */
 export interface FuturesOptions {
   readonly clock: PageClock;
@@ -55,7 +56,7 @@ export class FuturesCache {
     this.#wish = { rows, until, now };
     this.#takeBack?.();
     this.#takeBack = undefined;
-    if (until <= now || this.#missing().length === 0) return;
+    if (this.#missing().length === 0) return;
     this.#takeBack = this.#options.clock.after(DEBOUNCE_MS, () => this.#request());
   }
 
