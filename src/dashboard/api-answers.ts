@@ -22,6 +22,7 @@ import {
   type FuturesRequest,
   MAX_FUTURE_KEYS,
   MAX_FUTURES,
+  MAX_PAST_KEYS,
   type Preview,
 } from "./wire.ts";
 
@@ -74,9 +75,10 @@ async function futures({ source, past, looker, body }: Asked): Promise<FuturesAn
       const future = futureOf(resource, span);
       const parent = parentIn(source, looker, resource);
       const own = parent && keyInParent(resource, parent, span.now);
-      // Those that are no more come last, since they are older.
-      const keys = [...withinParent(future.keys, own), ...goneBars(resource.state, deleted.get(id) ?? [])];
-      told[id] = { ...future, keys: keys.slice(0, MAX_FUTURE_KEYS) };
+      const gone = goneBars(resource.state, deleted.get(id) ?? []);
+      // Each with room of its own: else a future that fills it would leave nothing of the past.
+      const keys = withinParent(future.keys, own).slice(0, MAX_FUTURE_KEYS);
+      told[id] = { ...future, keys: [...keys, ...gone.slice(0, MAX_PAST_KEYS)] };
     } catch (error) {
       source.logger.error("the future of a credential could not be told", { id, error });
     }

@@ -303,16 +303,20 @@ export interface FuturesAnswer {
 
 export interface Future {
   /**
-   * Those that will be, the keys that are there, with how they end, and those that are no more: of the last year, as far as
-   * the audit log tells, and of the last rotations by the status. The newest first, at most `MAX_FUTURE_KEYS`.
+   * Those that will be and the keys that are there, with how they end, at most `MAX_FUTURE_KEYS`; then those that are no
+   * more: of the last year, as far as the audit log tells, and of the last rotations by the status, at most `MAX_PAST_KEYS`.
+   * The newest first.
    */
   readonly keys: readonly KeyBar[];
   readonly windows: readonly Interval[];
-  /** Up to when `keys` is complete, where that is before what was asked for. */
+  /** Up to when what is to come is complete, where that is before what was asked for. */
   readonly until?: number;
 }
 
 export const MAX_FUTURE_KEYS = 400;
+
+/** Of one that is rotated every day, those of a year. */
+export const MAX_PAST_KEYS = 400;
 
 /** `GET /api/consumers?namespace=NS&name=NAME`: who uses a Secret. */
 export interface ConsumersView {
