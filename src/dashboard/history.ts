@@ -91,22 +91,23 @@ function auditLine({ at, action, note, keyId, cause, outcome }: CredentialLine):
   };
 }
 
-/** Keys of which the log tells both that they were published and that they were deleted. */
-export function deletedBars(lines: readonly CredentialLine[]): readonly KeyBar[] {
-  const published = lines.filter(({ action, keyId }) => action === "KeyPublished" && keyId !== undefined);
+/** What bars are made from, of a line of the log. */
+export type KeyLine = Pick<CredentialLine, "at" | "action" | "keyId" | "keyName" | "cause">;
+
+/** Keys of which the log tells both that they were published and that they were deleted; its lines come in order. */
+export function deletedBars(lines: readonly KeyLine[]): readonly KeyBar[] {
+  const publications = publicationsIn(lines);
   return lines.flatMap(({ action, keyId, keyName, at: deletedAt }) => {
-    const index = action === "KeyDeleted" ? published.findIndex((line) => line.keyId === keyId) : -1;
-    const first = published[index];
-    if (!first || keyId === undefined) return [];
-    const next = published.slice(index + 1).find((line) => line.keyId !== keyId);
-    const mark = markIn(lines, first);
+    const first = action === "KeyDeleted" && keyId !== undefined && publications.get(keyId);
+    if (!first) return [];
+    const { publishedAt, replacedAt, mark } = first;
     return [
       {
         id: keyId,
         name: keyName ?? keyId,
         state: "deleted" as const,
-        createdAt: first.at,
-        ...(next && { replacedAt: next.at }),
+        createdAt: publishedAt,
+        ...(replacedAt !== undefined && { replacedAt }),
         deletedAt,
         ...(mark && { mark }),
       },
@@ -114,10 +115,36 @@ export function deletedBars(lines: readonly CredentialLine[]): readonly KeyBar[]
   });
 }
 
-/** Why such a key was wanted: what was written down before it was made. */
-function markIn(lines: readonly CredentialLine[], { keyName, at }: CredentialLine): KeyMark | undefined {
-  if (keyName === undefined) return undefined;
-  const intent = lines.findLast((line) => line.action === "KeyIntended" && line.keyName === keyName && line.at <= at);
-  const reason = REASONS.find((one) => one === intent?.cause);
+interface Publication {
+  readonly publishedAt: number;
+  /** When another key was, after it. */
+  replacedAt?: number;
+  readonly mark: KeyMark | undefined;
+}
+
+/** By the id of a key: when it was published first, and why it was wanted by what was written down before that. */
+function publicationsIn(lines: readonly KeyLine[]): ReadonlyMap<string, Publication> {
+  const causes = new Map<string, string | undefined>();
+  const found = new Map<string, Publication>();
+  let waiting: Publication[] = [];
+  let last: string | undefined;
+  for (const { action, at, keyId, keyName = "", cause } of lines) {
+    if (action === "KeyIntended") causes.set(keyName, cause);
+    if (action !== "KeyPublished" || keyId === undefined) continue;
+    if (keyId !== last) {
+      for (const publication of waiting) publication.replacedAt = at;
+      waiting = [];
+      last = keyId;
+    }
+    if (found.has(keyId)) continue;
+    const publication = { publishedAt: at, mark: markOf(causes.get(keyName)) };
+    found.set(keyId, publication);
+    waiting.push(publication);
+  }
+  return found;
+}
+
+function markOf(cause: string | undefined): KeyMark | undefined {
+  const reason = REASONS.find((one) => one === cause);
   return reason && reasonMark(reason);
 }
