@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { ManualClock } from "../base/manual-clock.ts";
 import { type LogLine, recordingLogger } from "../base/recording-logger.fixture.ts";
+import { whyIntended } from "../insight/explain/history-facts.ts";
 import { AuditPast } from "./audit-past.ts";
 import { type KeyBar, MAX_PAST_KEYS } from "./wire.ts";
 
@@ -101,4 +102,36 @@ test("who has many keys takes no room from others, and what was read before is t
       assert.equal(told.get(id)?.length, id === "ServiceBinding/orders" ? 3 : MAX_PAST_KEYS, id);
     }
   }
+});
+
+test("of a key that only the log knows, it is told why it was wanted", async (t) => {
+  const intended = (at: string, name: string, cause: string): string =>
+    JSON.stringify({
+      audit: 1,
+      at,
+      action: "KeyIntended",
+      object: { kind: "ServiceBinding", name: "orders" },
+      key: { name },
+      cause,
+    });
+  const path = await written(join(await tempFolder(t), "audit.log"), [
+    intended("2025-12-01T00:00:00Z", "a", "Forced"),
+    line("2025-12-01T00:00:01Z", "KeyPublished", "a"),
+    intended("2025-12-05T00:00:00Z", "b", "Compromised"),
+    line("2025-12-05T00:00:01Z", "KeyPublished", "b"),
+    line("2025-12-05T00:00:02Z", "KeyDeleted", "a"),
+    intended("2025-12-17T00:00:00Z", "c", "RotationDue"),
+    line("2025-12-17T00:00:01Z", "KeyPublished", "c"),
+    line("2025-12-19T00:00:00Z", "KeyDeleted", "b"),
+    line("2025-12-20T00:00:00Z", "KeyDeleted", "c"),
+  ]);
+  const told = await pastIn([path]).deletedOf(["ServiceBinding/orders"]);
+  assert.deepEqual(
+    told.get("ServiceBinding/orders")?.map(({ id, mark }) => [id, mark]),
+    [
+      ["c", undefined],
+      ["b", { kind: "compromised", words: whyIntended("Compromised") }],
+      ["a", { kind: "forced", words: whyIntended("Forced") }],
+    ],
+  );
 });

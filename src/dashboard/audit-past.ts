@@ -15,7 +15,7 @@ const MAX_KEPT_BARS = MAX_FUTURES * MAX_PAST_KEYS;
 const MAX_LINES = 3 * MAX_PAST_KEYS;
 /** Before what is too much is sorted out. */
 const SPARE_LINES = 300;
-const TOLD = /"action":"Key(?:Published|Deleted)"/;
+const TOLD = /"action":"Key(?:Intended|Published|Deleted)"/;
 
 interface Kept {
   readonly tick: number;
