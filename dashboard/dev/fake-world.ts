@@ -2,11 +2,13 @@ import type {
   Action,
   CredentialId,
   Future,
+  FuturesRequest,
   Interval,
   KeyBar,
   KeyMark,
   Row,
   Trouble,
+  WindowBar,
 } from "../../src/dashboard/wire.ts";
 
 /**
@@ -362,13 +364,13 @@ export class FakeWorld {
     return changed;
   }
 
-  future({ row, windows }: FakeCredential, now: number, until: number): Future {
+  future({ row, windows }: FakeCredential, now: number, { until, sight }: Omit<FuturesRequest, "ids">): Future {
     const keys = foreseen(row, now, until);
     const last = keys.at(-1);
     const isCut = keys.length >= 400 && last?.replacedAt !== undefined && last.replacedAt < until;
     return {
       keys,
-      windows: windows === "none" ? [] : nights(now, until),
+      ...(windows === "none" ? {} : { windows: nights(sight) }),
       ...(isCut && last.replacedAt !== undefined ? { until: last.replacedAt } : {}),
     };
   }
@@ -412,10 +414,10 @@ export function foreseen(row: Row, now: number, until: number, firstAt = row.rot
 }
 
 /** From ten at night to four, UTC. */
-function nights(now: number, until: number): readonly Interval[] {
-  const first = Math.floor(now / DAY_MS) * DAY_MS - 40 * DAY_MS + 22 * HOUR_MS;
-  const end = Math.min(until, now + 120 * DAY_MS);
-  const intervals: Interval[] = [];
-  for (let from = first; from < end; from += DAY_MS) intervals.push({ from, until: from + 6 * HOUR_MS });
-  return intervals;
+export function nights(sight: Interval): readonly WindowBar[] {
+  if (sight.until - sight.from > 400 * DAY_MS) return [{ ...sight, isMany: true }];
+  const first = Math.floor(sight.from / DAY_MS) * DAY_MS - DAY_MS + 22 * HOUR_MS;
+  const bars: WindowBar[] = [];
+  for (let from = first; from < sight.until; from += DAY_MS) bars.push({ from, until: from + 6 * HOUR_MS });
+  return bars;
 }

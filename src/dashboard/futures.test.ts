@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../base/clock.ts";
-import { dashboardWorld, putBinding } from "./dashboard-world.fixture.ts";
+import { type DashboardWorld, dashboardWorld, putBinding } from "./dashboard-world.fixture.ts";
 import { type Future, type KeyBar, MAX_FUTURE_KEYS, MAX_PAST_KEYS } from "./wire.ts";
 
 const HOUR_MS = 3_600_000;
@@ -32,6 +32,17 @@ async function logOf(t: TestContext, keys: number, now: number): Promise<string>
   return path;
 }
 
+/** A page that has been told of all of them. */
+async function seen(world: DashboardWorld, ids: readonly string[]): Promise<{ leave(): Promise<void> }> {
+  const page = await world.live();
+  const missing = new Set(ids);
+  await page.until((message) => {
+    if ("rows" in message) for (const { id } of message.rows) missing.delete(id);
+    return missing.size === 0;
+  });
+  return page;
+}
+
 const isGone = ({ state }: KeyBar): boolean => state === "deleted";
 
 test("what is to come takes no room from what was, nor the other way round", async (t) => {
@@ -40,9 +51,10 @@ test("what is to come takes no room from what was, nor the other way round", asy
   t.after(() => world.close());
   const id = "ServiceBinding/orders";
   await putBinding(world.kube, "orders", { spec: { rotation: { frequency: "1h", ttl: "2h" } } });
-  const page = await world.live();
-  await page.until((message) => "rows" in message && message.rows.some((row) => row.id === id));
-  const { json, text } = await world.ask("/api/futures", { body: { ids: [id], until: now + 365 * DAY_MS } });
+  const page = await seen(world, [id]);
+  const { json, text } = await world.ask("/api/futures", {
+    body: { ids: [id], until: now + 365 * DAY_MS, sight: { from: now, until: now } },
+  });
   await page.leave();
   const { keys, until = Infinity } = json.futures[id] as Future;
   const [gone, others] = [keys.filter(isGone), keys.filter((key) => !isGone(key))];
@@ -52,4 +64,28 @@ test("what is to come takes no room from what was, nor the other way round", asy
   assert.ok(others.some(({ state }) => state === "active"));
   assert.ok(until < now + 30 * DAY_MS, "and where the others end is said");
   assert.ok(text.length < 250_000, `${text.length} characters`);
+});
+
+test("windows are told of the time in sight, whatever time the keys are foreseen for", async (t) => {
+  const world = await dashboardWorld();
+  t.after(() => world.close());
+  const now = systemClock.now();
+  const windows = [{ schedule: "0 3 * * *", duration: "2h" }];
+  await putBinding(world.kube, "nightly", { spec: { rotation: { frequency: "288h", ttl: "336h", windows } } });
+  await putBinding(world.kube, "any-time");
+  const ids = ["ServiceBinding/nightly", "ServiceBinding/any-time"];
+  const page = await seen(world, ids);
+  const day = Math.floor(now / DAY_MS) * DAY_MS - 200 * DAY_MS;
+  const sight = { from: day, until: day + 3 * DAY_MS };
+  const { json } = await world.ask("/api/futures", { body: { ids, until: now + DAY_MS, sight } });
+  await page.leave();
+  const [nightly, anyTime] = ids.map((id) => json.futures[id] as Future);
+  assert.deepEqual(
+    nightly?.windows,
+    [0, 1, 2].map((after) => ({
+      from: day + after * DAY_MS + 3 * HOUR_MS,
+      until: day + after * DAY_MS + 5 * HOUR_MS,
+    })),
+  );
+  assert.equal(anyTime?.windows, undefined);
 });
