@@ -78,7 +78,7 @@ async function futures({ source, past, looker, body }: Asked): Promise<FuturesAn
       const future = futureOf(resource, span);
       const parent = parentIn(source, looker, resource);
       const own = parent && keyInParent(resource, parent, span.now);
-      const gone = goneBars(resource.state, deleted.get(id) ?? []);
+      const gone = goneBars(resource, deleted.get(id) ?? []);
       // Each with room of its own: else a future that fills it would leave nothing of the past.
       const keys = withinParent(future.keys, own).slice(0, MAX_FUTURE_KEYS);
       const windows = windowsOf(resource, within);

@@ -1,4 +1,4 @@
-import { type HistoryEntry, REASONS, type RotationOutcome, type State } from "../engine/model.ts";
+import { type HistoryEntry, REASONS, type RotationOutcome } from "../engine/model.ts";
 import { type CredentialLine, credentialLines } from "../insight/audit/credential-lines.ts";
 import { linesOfFile } from "../insight/audit/read-lines.ts";
 import { whyIntended } from "../insight/explain/history-facts.ts";
@@ -35,15 +35,16 @@ export async function pastOf(source: ViewSource, resource: ManagedResource): Pro
   const said = state.history.map(statusLine).filter((line) => !isWritten(line));
   return {
     history: [...said, ...written].sort((a, b) => b.at - a.at).slice(0, MAX_LINES),
-    deleted: goneBars(state, deletedBars(lines)),
+    deleted: goneBars(resource, deletedBars(lines)),
   };
 }
 
 /** Keys that are no more, the newest first: as the audit log has them, and else as the status does. */
-export function goneBars(state: State, written: readonly KeyBar[]): readonly KeyBar[] {
+export function goneBars(resource: ManagedResource, written: readonly KeyBar[]): readonly KeyBar[] {
+  const { state } = resource;
   const isThere = new Set([...state.retired, ...(state.active ? [state.active] : [])].map(({ id }) => id));
   const isWritten = new Set(written.map(({ id }) => id));
-  const said = formerBars(state);
+  const said = formerBars(resource);
   const marks = new Map(said.map(({ id, mark }) => [id, mark]));
   const former = said.filter(({ id }) => !isWritten.has(id));
   const gone = written.filter(({ id }) => !isThere.has(id));
