@@ -48,7 +48,7 @@ export const roundedAhead = (aheadMs: number): number =>
   Math.min(MAX_AHEAD_MS, 2 ** Math.ceil(Math.log2(Math.max(60_000, aheadMs))));
 
 /** As much again as is in sight: what is moved a little asks nothing. */
-export function widened({ from, until }: Interval): Interval {
+function widened({ from, until }: Interval): Interval {
   const more = (until - from) / 2;
   return { from: Math.round(from - more), until: Math.round(until + more) };
 }
