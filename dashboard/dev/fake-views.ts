@@ -16,7 +16,8 @@ import {
   type WindowBar,
   type WorkloadsView,
 } from "../../src/dashboard/wire.ts";
-import { DAY_MS, type FakeCredential, type FakeWorld, foreseen, HOUR_MS, nights } from "./fake-world.ts";
+import { nights } from "./fake-times.ts";
+import { DAY_MS, type FakeCredential, type FakeWorld, foreseen, HOUR_MS } from "./fake-world.ts";
 
 /** As long as those of Secrets are. */
 const FINGERPRINT = "4f1c20d7.mD2kTz0vJ8yq1sW5uXcB7nRfLhPgE3oA9iYtK6eVjMw";

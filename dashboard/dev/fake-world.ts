@@ -5,14 +5,13 @@ import type {
   CredentialId,
   Future,
   FuturesRequest,
-  Interval,
   KeyBar,
   KeyMark,
   Row,
   Trouble,
-  WindowBar,
 } from "../../src/dashboard/wire.ts";
 import { whyIntended } from "../../src/insight/explain/history-facts.ts";
+import { goneKeys, nights } from "./fake-times.ts";
 
 /**
  * A made-up cluster for the page alone, from a seed: credentials with keys that rotate as time goes, troubles, windows,
@@ -366,7 +365,7 @@ export class FakeWorld {
     const last = keys.at(-1);
     const isCut = keys.length >= 400 && last?.replacedAt !== undefined && last.replacedAt < until;
     return {
-      keys,
+      keys: [...keys, ...goneKeys(row, now)],
       ...(windows === "none" ? {} : { windows: nights(sight) }),
       ...(isCut && last.replacedAt !== undefined ? { until: last.replacedAt } : {}),
     };
@@ -408,13 +407,4 @@ export function foreseen(row: Row, now: number, until: number, firstAt = row.rot
     });
   }
   return keys;
-}
-
-/** From ten at night to four, UTC. */
-export function nights(sight: Interval): readonly WindowBar[] {
-  if (sight.until - sight.from > 400 * DAY_MS) return [{ ...sight, isMany: true }];
-  const first = Math.floor(sight.from / DAY_MS) * DAY_MS - DAY_MS + 22 * HOUR_MS;
-  const bars: WindowBar[] = [];
-  for (let from = first; from < sight.until; from += DAY_MS) bars.push({ from, until: from + 6 * HOUR_MS });
-  return bars;
 }
