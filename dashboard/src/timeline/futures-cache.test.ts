@@ -129,6 +129,17 @@ describe("what is foreseen of the rows in sight", () => {
     assert.equal(requests.length, 2, "and then all of it is known");
   });
 
+  it("is asked for no more once all of it is to be forgotten", async () => {
+    const { cache, requests, pass } = scene();
+    cache.want([row("a")], upTo(HOUR_MS));
+    const passing = pass();
+    cache.want([row("b")], upTo(HOUR_MS));
+    cache.clear();
+    await passing;
+    await pass();
+    assert.equal(requests.length, 1);
+  });
+
   it("is asked for again a while after a failure, and not at once", async () => {
     const { cache, requests, pass, breakIt, news } = scene();
     const a = row("a");

@@ -86,6 +86,7 @@ export class FuturesCache {
   }
 
   clear(): void {
+    this.#wish = undefined;
     this.#takeBack?.();
     this.#known.clear();
     this.#asked.clear();
