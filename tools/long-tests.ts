@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { root } from "./run.ts";
 
-const BROWSER_STORIES = "test/dashboard/{acting,live,pages,way-in,start,command-browser,operator-browser}.test.ts";
+const BROWSER_STORIES = "test/dashboard/{acting,live,pages,past,way-in,start,command-browser,operator-browser}.test.ts";
 
 /**
  * Tests that need nothing but this checkout and take long: every point at which a process may die, many resources at a time,

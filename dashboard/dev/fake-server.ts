@@ -135,9 +135,9 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     if (!sessions.has(bearer)) return refuse(response, 401);
     if (pathname === "/api/live") return live(response);
     if (pathname === "/api/futures") {
-      const { ids, until } = (await bodyOf(request)) as FuturesRequest;
+      const { ids, ...asked } = (await bodyOf(request)) as FuturesRequest;
       const known = ids.flatMap((id) => world.credentials.get(id) ?? []);
-      const futures = known.map((credential) => [credential.row.id, world.future(credential, now, until)] as const);
+      const futures = known.map((credential) => [credential.row.id, world.future(credential, now, asked)] as const);
       return json(response, { futures: Object.fromEntries(futures) });
     }
     if (pathname === "/api/consumers") {

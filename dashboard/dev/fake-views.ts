@@ -5,6 +5,7 @@ import {
   type ConsumerView,
   type CredentialView,
   type EvidenceView,
+  type Interval,
   MAX_TROUBLES,
   MAX_UPCOMING,
   type Overview,
@@ -12,8 +13,10 @@ import {
   TROUBLE_GROUPS,
   type TroubleLine,
   type Upcoming,
+  type WindowBar,
   type WorkloadsView,
 } from "../../src/dashboard/wire.ts";
+import { nights } from "./fake-times.ts";
 import { DAY_MS, type FakeCredential, type FakeWorld, foreseen, HOUR_MS } from "./fake-world.ts";
 
 /** As long as those of Secrets are. */
@@ -152,7 +155,7 @@ export function credentialOf(world: FakeWorld, credential: FakeCredential, now: 
         ? [{ kind: "Certificate", name: active.name, state: "active", words: "it is ready" }]
         : [],
     history: history.slice(0, 20).map((line) => ({ ...line, from: "status" as const, outcome: "done" })),
-    windows: world.future(credential, now, now + 60 * DAY_MS).windows,
+    windows: windowsOf(credential, { from: now - 30 * DAY_MS, until: now + 30 * DAY_MS }),
     actions: offersOf(row),
   };
 }
@@ -183,7 +186,11 @@ function offersOf(row: FakeCredential["row"]): readonly ActionOffer[] {
   ];
 }
 
-export function previewOf({ row }: FakeCredential, action: Action, now: number, until: number): Preview {
+const windowsOf = ({ windows }: FakeCredential, sight: Interval): readonly WindowBar[] =>
+  windows === "none" ? [] : nights(sight);
+
+export function previewOf(credential: FakeCredential, action: Action, now: number, until: number): Preview {
+  const { row } = credential;
   const next: Preview["keys"] = foreseen(row, now, until, action === "freeze" ? undefined : now);
   const compromised = next.map((key) => (key.state === "active" ? { ...key, replacedAt: now, deletedAt: now } : key));
   return {
@@ -206,6 +213,7 @@ export function previewOf({ row }: FakeCredential, action: Action, now: number, 
       unfreeze: ["Rotation goes on by its policy."],
     }[action],
     keys: action === "compromised" ? compromised : next,
+    windows: windowsOf(credential, { from: 2 * now - until, until }),
   };
 }
 

@@ -1,18 +1,22 @@
+import { reasonMark } from "../../src/dashboard/key-bars.ts";
+import { lateMarkFor } from "../../src/dashboard/late-mark.ts";
 import type {
   Action,
   CredentialId,
   Future,
-  Interval,
+  FuturesRequest,
   KeyBar,
   KeyMark,
   Row,
   Trouble,
 } from "../../src/dashboard/wire.ts";
+import { whyIntended } from "../../src/insight/explain/history-facts.ts";
+import { goneKeys, nights } from "./fake-times.ts";
 
 /**
  * A made-up cluster for the page alone, from a seed: credentials with keys that rotate as time goes, troubles, windows,
  * names that try to be markup, dates from the year 1 to 9999. Time is given, never read. It is no engine: its rules are just
- * good enough to look at. Must not: serve anything.
+ * good enough to look at; its words are those of the real server. Must not: serve anything.
  */
 export interface FakeWorldOptions {
   readonly now: number;
@@ -30,9 +34,11 @@ export interface FakeCredential {
   sequence: number;
   readonly windows: "none" | "nights";
   /** What was asked for, and when it goes on. */
-  wish?: { readonly kind: "forced" | "compromised" | "schedule"; readonly at: number };
+  wish?: { readonly kind: keyof typeof REASONS; readonly at: number };
   history: { readonly at: number; readonly what: string; readonly keyId: string; readonly reason: string }[];
 }
+
+const REASONS = { forced: "Forced", compromised: "Compromised", schedule: "RotationDue" } as const;
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -168,10 +174,10 @@ export class FakeWorld {
 
   #mark(): KeyMark | undefined {
     const chance = this.chance();
-    if (chance < 0.06) return { kind: "forced", words: "somebody asked for it by annotation" };
-    if (chance < 0.09) return { kind: "late", words: "2h after it was due: the window was closed" };
-    if (chance < 0.1) return { kind: "compromised", words: "somebody has declared the key before it compromised" };
-    if (chance < 0.11) return { kind: "repaired", words: "the active key was deleted outside" };
+    if (chance < 0.06) return reasonMark("Forced");
+    if (chance < 0.09) return lateMarkFor(2 * HOUR_MS);
+    if (chance < 0.1) return reasonMark("Compromised");
+    if (chance < 0.11) return reasonMark("ActiveKeyGone");
     return undefined;
   }
 
@@ -180,7 +186,7 @@ export class FakeWorld {
       .filter(({ state }) => state !== "pending")
       .map((key) => ({
         at: key.createdAt,
-        what: `${key.name} became the active key; the one before was due`,
+        what: `${key.name} became the active key; ${whyIntended("RotationDue")}`,
         keyId: key.id,
         reason: "RotationDue",
       }));
@@ -285,7 +291,7 @@ export class FakeWorld {
     }
   }
 
-  #begin(credential: FakeCredential, kind: "forced" | "compromised" | "schedule", now: number): void {
+  #begin(credential: FakeCredential, kind: keyof typeof REASONS, now: number): void {
     const { row } = credential;
     credential.wish = { kind, at: now + MAKING_MS };
     const { rotationAt: _, ...rest } = row;
@@ -299,16 +305,8 @@ export class FakeWorld {
     const [pending, ...others] = row.keys;
     if (!pending || !wish) return;
     const overlapMs = wish.kind === "compromised" ? 0 : (row.ttlMs ?? DAY_MS) - (row.frequencyMs ?? 0);
-    const mark: KeyMark | undefined =
-      wish.kind === "schedule"
-        ? undefined
-        : {
-            kind: wish.kind,
-            words:
-              wish.kind === "forced"
-                ? "somebody asked for it by annotation"
-                : "somebody has declared the key before it compromised",
-          };
+    const reason = REASONS[wish.kind];
+    const mark = reasonMark(reason);
     const keys = [
       { ...pending, state: "active" as const, ...(mark ? { mark } : {}) },
       ...others.map((key) =>
@@ -319,9 +317,9 @@ export class FakeWorld {
     ];
     credential.history.unshift({
       at: now,
-      what: `${pending.name} became the active key; ${wish.kind === "schedule" ? "the one before was due" : mark?.words}`,
+      what: `${pending.name} became the active key; ${whyIntended(reason)}`,
       keyId: pending.id,
-      reason: wish.kind === "schedule" ? "RotationDue" : "Forced",
+      reason,
     });
     const rotationAt = row.frequencyMs === undefined || row.isFrozen ? undefined : now + row.frequencyMs;
     this.change(credential, { ...row, phase: "Ready", keys, ...(rotationAt === undefined ? {} : { rotationAt }) });
@@ -362,13 +360,13 @@ export class FakeWorld {
     return changed;
   }
 
-  future({ row, windows }: FakeCredential, now: number, until: number): Future {
+  future({ row, windows }: FakeCredential, now: number, { until, sight }: Omit<FuturesRequest, "ids">): Future {
     const keys = foreseen(row, now, until);
     const last = keys.at(-1);
     const isCut = keys.length >= 400 && last?.replacedAt !== undefined && last.replacedAt < until;
     return {
-      keys,
-      windows: windows === "none" ? [] : nights(now, until),
+      keys: [...keys, ...goneKeys(row, now)],
+      ...(windows === "none" ? {} : { windows: nights(sight) }),
       ...(isCut && last.replacedAt !== undefined ? { until: last.replacedAt } : {}),
     };
   }
@@ -409,13 +407,4 @@ export function foreseen(row: Row, now: number, until: number, firstAt = row.rot
     });
   }
   return keys;
-}
-
-/** From ten at night to four, UTC. */
-function nights(now: number, until: number): readonly Interval[] {
-  const first = Math.floor(now / DAY_MS) * DAY_MS - 40 * DAY_MS + 22 * HOUR_MS;
-  const end = Math.min(until, now + 120 * DAY_MS);
-  const intervals: Interval[] = [];
-  for (let from = first; from < end; from += DAY_MS) intervals.push({ from, until: from + 6 * HOUR_MS });
-  return intervals;
 }

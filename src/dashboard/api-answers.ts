@@ -15,13 +15,16 @@ import { previewOf } from "./preview.ts";
 import { BadQuestion } from "./refusals.ts";
 import { resourceOfSeed } from "./seed.ts";
 import type { Looker, ViewSource } from "./view-source.ts";
+import { windowsOf } from "./window-bars.ts";
 import {
   ACTIONS,
   type Future,
   type FuturesAnswer,
   type FuturesRequest,
+  type Interval,
   MAX_FUTURE_KEYS,
   MAX_FUTURES,
+  MAX_PAST_KEYS,
   type Preview,
 } from "./wire.ts";
 
@@ -60,10 +63,11 @@ async function preview({ source, looker, query }: Asked): Promise<Preview> {
 
 /** What is unknown, or may not be seen, has no future: the page asks again when it hears of it. */
 async function futures({ source, past, looker, body }: Asked): Promise<FuturesAnswer> {
-  const { ids, until } = (body ?? {}) as Readonly<Partial<Record<keyof FuturesRequest, unknown>>>;
+  const { ids, until, sight } = (body ?? {}) as Readonly<Partial<Record<keyof FuturesRequest, unknown>>>;
   if (!Array.isArray(ids) || ids.length > MAX_FUTURES)
     throw new BadQuestion(400, `ids must be a list of at most ${MAX_FUTURES}`);
   const span = { now: source.clock.now(), until: readUntil(until) };
+  const within = readSight(sight);
   const told: Record<string, Future> = Object.create(null);
   const entries = [...new Set(ids.map(String))].flatMap((id) => source.model.get(id) ?? []);
   const seen = entries.filter((entry) => entry.isWhole && looker.sight.sees(entry));
@@ -74,9 +78,11 @@ async function futures({ source, past, looker, body }: Asked): Promise<FuturesAn
       const future = futureOf(resource, span);
       const parent = parentIn(source, looker, resource);
       const own = parent && keyInParent(resource, parent, span.now);
-      // Those that are no more come last, since they are older.
-      const keys = [...withinParent(future.keys, own), ...goneBars(resource.state, deleted.get(id) ?? [])];
-      told[id] = { ...future, keys: keys.slice(0, MAX_FUTURE_KEYS) };
+      const gone = goneBars(resource, deleted.get(id) ?? []);
+      // Each with room of its own: else a future that fills it would leave nothing of the past.
+      const keys = withinParent(future.keys, own).slice(0, MAX_FUTURE_KEYS);
+      const windows = windowsOf(resource, within);
+      told[id] = { ...future, keys: [...keys, ...gone.slice(0, MAX_PAST_KEYS)], ...(windows && { windows }) };
     } catch (error) {
       source.logger.error("the future of a credential could not be told", { id, error });
     }
@@ -94,7 +100,15 @@ function parentIn({ model }: ViewSource, { sight }: Looker, resource: ManagedRes
 }
 
 function readUntil(until: unknown): number {
-  if (typeof until !== "number" || !Number.isFinite(until))
-    throw new BadQuestion(400, "until must be an instant in milliseconds");
-  return until;
+  if (isInstant(until)) return until;
+  throw new BadQuestion(400, "until must be an instant in milliseconds");
 }
+
+function readSight(sight: unknown): Interval {
+  const { from, until } = (sight ?? {}) as Readonly<Partial<Record<keyof Interval, unknown>>>;
+  if (!isInstant(from) || !isInstant(until) || until < from)
+    throw new BadQuestion(400, "sight must go from an instant until a later one, in milliseconds");
+  return { from, until };
+}
+
+const isInstant = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);

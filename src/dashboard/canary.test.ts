@@ -82,7 +82,7 @@ test("nothing that the dashboard says has key material in it, whatever goes wron
       ...["rotate", "compromised", "freeze", "unfreeze"].map((action) =>
         world.ask(`/api/preview?id=${id}&action=${action}&until=${until}`),
       ),
-      await world.ask("/api/futures", { body: { ids: [id], until } }),
+      await world.ask("/api/futures", { body: { ids: [id], until, sight: { from: 0, until } } }),
       await world.ask("/api/consumers?namespace=default&name=orders-secret"),
       await world.ask("/api/workloads?namespace=default"),
       await world.ask("/api/evidence"),

@@ -122,8 +122,12 @@ test("lists are cut, details refused and changes left to the API server, by the 
   const path = "/api/credential?id=ServiceBinding/orders";
   assert.equal((await world.ask(path, { token: "token-of-bob" })).status, 403);
   assert.deepEqual(
-    (await world.ask("/api/futures", { token: "token-of-bob", body: { ids: ["ServiceBinding/orders"], until: 4e12 } }))
-      .json,
+    (
+      await world.ask("/api/futures", {
+        token: "token-of-bob",
+        body: { ids: ["ServiceBinding/orders"], until: 4e12, sight: { from: 0, until: 4e12 } },
+      })
+    ).json,
     { futures: {} },
   );
   const { json } = await world.ask(path, { token: "token-of-ada" });

@@ -17,13 +17,13 @@ import { keyInParent, withinParent } from "./child-keys.ts";
 import { consumerView } from "./consumer-views.ts";
 import { type Credential, findCredential, idOf } from "./credential-id.ts";
 import { entryOf, rowOf } from "./entry.ts";
-import { windowsBetween } from "./future.ts";
 import { pastOf } from "./history.ts";
 import { keyBars } from "./key-bars.ts";
 import { protocolSteps } from "./protocol-steps.ts";
 import { lookAtSecret } from "./secret-view.ts";
 import { withNewestKeys } from "./seed.ts";
 import type { Looker, ViewSource } from "./view-source.ts";
+import { windowsOf } from "./window-bars.ts";
 import { type CredentialView, type LastFailureView, MAX_KEYS, type SecretView } from "./wire.ts";
 
 const DAY_MS = 86_400_000;
@@ -86,7 +86,7 @@ export async function credentialView(source: ViewSource, looker: Looker, wanted:
     consumersUnseen: consumers.hints,
     children: children.map((child) => childOf(child, resource)),
     history: past.history,
-    windows: resource.spec instanceof SpecProblem ? [] : windowsBetween(resource.spec.windows, now, now + WINDOWS_MS),
+    windows: windowsOf(resource, { from: now - WINDOWS_MS, until: now + WINDOWS_MS }) ?? [],
     ...(refusal === undefined ? { actions: offersFor(resource, now) } : { actions: [], refusal }),
   };
 }

@@ -162,7 +162,8 @@ describe("bad input", () => {
       assert.equal(status, 200, name);
       assert.equal(json.row.name, name);
       const until = Date.UTC(2030, 0, 1);
-      const future = await world.ask("/api/futures", { body: { ids: [`ServiceBinding/${name}`], until } });
+      const body = { ids: [`ServiceBinding/${name}`], until, sight: { from: -1e15, until: 1e15 } };
+      const future = await world.ask("/api/futures", { body });
       assert.equal(future.status, 200, name);
       for (const action of ["rotate", "compromised", "freeze"]) {
         const query = `id=ServiceBinding/${name}&action=${action}&until=${until}`;
@@ -231,7 +232,9 @@ describe("bad input", () => {
       ["JSON that is none", "/api/futures", { body: "{" }, 400],
       ["too much of it", "/api/futures", { body: big }, 413],
       ["too many ids", "/api/futures", { body: { ids: Array(101).fill("x"), until: 1 } }, 400],
-      ["no instant", "/api/futures", { body: { ids: [], until: "soon" } }, 400],
+      ["no instant", "/api/futures", { body: { ids: [], until: "soon", sight: { from: 0, until: 1 } } }, 400],
+      ["no sight", "/api/futures", { body: { ids: [], until: 1 } }, 400],
+      ["a sight that is backwards", "/api/futures", { body: { ids: [], until: 1, sight: { from: 2, until: 1 } } }, 400],
       ["a preview until nothing", "/api/preview?id=ServiceBinding/orders&action=rotate&until=", {}, 400],
       ["no such kind", "/api/credential?id=Secret/default/orders", {}, 400],
       ["a path for a name", "/api/credential?id=ServiceBinding/..%2f..", {}, 400],

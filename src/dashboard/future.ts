@@ -1,14 +1,13 @@
 import { MAX_INSTANT } from "../base/instant.ts";
 import { deletionInstant } from "../engine/dates.ts";
 import type { Reason, State } from "../engine/model.ts";
-import { closesAt, type MaintenanceWindow, nextOpening } from "../engine/windows.ts";
 import { type Foreseen, foresee } from "../insight/foresee/foresee.ts";
 import type { ManagedResource } from "../insight/resources/managed-resource.ts";
 import { reportOf } from "../insight/status/status-report.ts";
 import type { ManagedSpec } from "../reconcile/managed/managed-kind.ts";
 import { SpecProblem } from "../reconcile/managed/spec-problem.ts";
 import { keyBars, reasonMark } from "./key-bars.ts";
-import { type Future, type Interval, type KeyBar, MAX_FUTURE_KEYS } from "./wire.ts";
+import { type Future, type KeyBar, MAX_FUTURE_KEYS } from "./wire.ts";
 
 export interface FutureSpan {
   readonly now: number;
@@ -17,21 +16,19 @@ export interface FutureSpan {
 
 /** Far more than `MAX_FUTURE_KEYS` need: each key is a handful of steps and rests. */
 const MAX_STEPS = 8000;
-const MAX_WINDOWS = 400;
 
 /**
  * The bars of a resource as they will be, played through by the engine that will act. Must not: say anything of the future
  * that the engine has not said.
  */
-export function futureOf(resource: ManagedResource, span: FutureSpan): Future {
+export function futureOf(resource: ManagedResource, span: FutureSpan): Omit<Future, "windows"> {
   const { spec, state } = resource;
   const now = span.now;
   const until = Math.min(span.until, MAX_INSTANT);
   const bars = new Bars(keyBars(reportOf(resource, now), now));
-  if (spec instanceof SpecProblem || state.isDeleting) return { keys: bars.told(), windows: [] };
+  if (spec instanceof SpecProblem || state.isDeleting) return { keys: bars.told() };
   const cutAt = play(bars, resource, spec, { now, until });
-  const windows = windowsBetween(spec.windows, now, until);
-  return { keys: bars.told(), windows, ...(cutAt !== undefined && { until: cutAt }) };
+  return { keys: bars.told(), ...(cutAt !== undefined && { until: cutAt }) };
 }
 
 /** Returns up to when, where that is not all of it. */
@@ -114,22 +111,3 @@ class Bars {
 
 /** Of one that is kept for somebody, nobody knows when they move on: the latest date stays. */
 const expired = (bar: KeyBar, at: number): KeyBar => (bar.heldFor === undefined ? { ...bar, deletedAt: at } : bar);
-
-/** Where there are none it is always open, and nothing is drawn. */
-export function windowsBetween(
-  windows: readonly MaintenanceWindow[],
-  from: number,
-  until: number,
-): readonly Interval[] {
-  const found: Interval[] = [];
-  if (windows.length === 0) return found;
-  for (let at = from; found.length < MAX_WINDOWS; ) {
-    const opensAt = nextOpening(windows, at);
-    if (opensAt === undefined || opensAt > until) break;
-    const end = closesAt(windows, opensAt) ?? opensAt;
-    found.push({ from: opensAt, until: Math.min(end, until) });
-    if (end >= until || end <= at) break;
-    at = end;
-  }
-  return found;
-}

@@ -19,14 +19,14 @@ const rotation = (keyId: string, date: number, outcome = "Succeeded", reason = "
 });
 
 /** The active key is called like the binding. */
-const stateWith = (history: readonly object[], retired: readonly string[] = []) =>
+const resourceWith = (history: readonly object[], retired: readonly string[] = []) =>
   managedResource(
     bindingKind,
     madeUpBinding("active", {
       createdDate: day(20),
       status: { history, retiredKeys: retired.map((id) => ({ id, name: id, createdDate: day(10) })) },
     }),
-  ).state;
+  );
 
 const gone = (id: string, ...[createdAt, replacedAt, deletedAt]: readonly number[]): KeyBar => ({
   id,
@@ -38,48 +38,48 @@ const gone = (id: string, ...[createdAt, replacedAt, deletedAt]: readonly number
 });
 
 describe("keys that are no more", () => {
-  const rows: readonly (readonly [reason: string, state: ReturnType<typeof stateWith>, KeyBar[], KeyBar[]])[] = [
-    ["nothing was ever rotated", stateWith([]), [], []],
+  const rows: readonly (readonly [reason: string, resource: ReturnType<typeof resourceWith>, KeyBar[], KeyBar[]])[] = [
+    ["nothing was ever rotated", resourceWith([]), [], []],
     [
       "by the status: from when to when they were active",
-      stateWith([rotation("active", 20), rotation("b", 10), rotation("a", 1)]),
+      resourceWith([rotation("active", 20), rotation("b", 10), rotation("a", 1)]),
       [],
       [gone("b", 10, 20), gone("a", 1, 10)],
     ],
     [
       "those that are there are not",
-      stateWith([rotation("active", 20), rotation("b", 10), rotation("a", 1)], ["b"]),
+      resourceWith([rotation("active", 20), rotation("b", 10), rotation("a", 1)], ["b"]),
       [gone("b", 10, 20, 25)],
       [gone("a", 1, 10)],
     ],
     [
       "what never became active was none",
-      stateWith([rotation("active", 20), rotation("x", 12, "Abandoned"), rotation("a", 1)]),
+      resourceWith([rotation("active", 20), rotation("x", 12, "Abandoned"), rotation("a", 1)]),
       [],
       [gone("a", 1, 20)],
     ],
     [
       "one that was forced says so",
-      stateWith([rotation("active", 20), rotation("b", 10, "Succeeded", "Forced")]),
+      resourceWith([rotation("active", 20), rotation("b", 10, "Succeeded", "Forced")]),
       [],
       [{ ...gone("b", 10, 20), mark: { kind: "forced", words: whyIntended("Forced") } }],
     ],
     [
       "of one that the audit log tells of, the status still knows why",
-      stateWith([rotation("active", 20), rotation("b", 10, "Succeeded", "Forced")]),
+      resourceWith([rotation("active", 20), rotation("b", 10, "Succeeded", "Forced")]),
       [gone("b", 10, 20, 22)],
       [{ ...gone("b", 10, 20, 22), mark: { kind: "forced", words: whyIntended("Forced") } }],
     ],
-    ["one that nothing tells the successor of is left out", stateWith([rotation("lost", 21)]), [], []],
+    ["one that nothing tells the successor of is left out", resourceWith([rotation("lost", 21)]), [], []],
     [
       "the audit log knows better, and longer",
-      stateWith([rotation("active", 20), rotation("b", 10)]),
+      resourceWith([rotation("active", 20), rotation("b", 10)]),
       [gone("a", 1, 10, 12), gone("b", 10, 20, 22)],
       [gone("b", 10, 20, 22), gone("a", 1, 10, 12)],
     ],
   ];
-  for (const [reason, state, written, expected] of rows) {
-    test(reason, () => assert.deepEqual(goneBars(state, written), expected));
+  for (const [reason, resource, written, expected] of rows) {
+    test(reason, () => assert.deepEqual(goneBars(resource, written), expected));
   }
 });
 

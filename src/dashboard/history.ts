@@ -1,4 +1,4 @@
-import { type HistoryEntry, REASONS, type RotationOutcome, type State } from "../engine/model.ts";
+import { type HistoryEntry, REASONS, type RotationOutcome } from "../engine/model.ts";
 import { type CredentialLine, credentialLines } from "../insight/audit/credential-lines.ts";
 import { linesOfFile } from "../insight/audit/read-lines.ts";
 import { whyIntended } from "../insight/explain/history-facts.ts";
@@ -35,15 +35,16 @@ export async function pastOf(source: ViewSource, resource: ManagedResource): Pro
   const said = state.history.map(statusLine).filter((line) => !isWritten(line));
   return {
     history: [...said, ...written].sort((a, b) => b.at - a.at).slice(0, MAX_LINES),
-    deleted: goneBars(state, deletedBars(lines)),
+    deleted: goneBars(resource, deletedBars(lines)),
   };
 }
 
 /** Keys that are no more, the newest first: as the audit log has them, and else as the status does. */
-export function goneBars(state: State, written: readonly KeyBar[]): readonly KeyBar[] {
+export function goneBars(resource: ManagedResource, written: readonly KeyBar[]): readonly KeyBar[] {
+  const { state } = resource;
   const isThere = new Set([...state.retired, ...(state.active ? [state.active] : [])].map(({ id }) => id));
   const isWritten = new Set(written.map(({ id }) => id));
-  const said = formerBars(state);
+  const said = formerBars(resource);
   const marks = new Map(said.map(({ id, mark }) => [id, mark]));
   const former = said.filter(({ id }) => !isWritten.has(id));
   const gone = written.filter(({ id }) => !isThere.has(id));
@@ -91,22 +92,23 @@ function auditLine({ at, action, note, keyId, cause, outcome }: CredentialLine):
   };
 }
 
-/** Keys of which the log tells both that they were published and that they were deleted. */
-export function deletedBars(lines: readonly CredentialLine[]): readonly KeyBar[] {
-  const published = lines.filter(({ action, keyId }) => action === "KeyPublished" && keyId !== undefined);
+/** What bars are made from, of a line of the log. */
+export type KeyLine = Pick<CredentialLine, "at" | "action" | "keyId" | "keyName" | "cause">;
+
+/** Keys of which the log tells both that they were published and that they were deleted; its lines come in order. */
+export function deletedBars(lines: readonly KeyLine[]): readonly KeyBar[] {
+  const publications = publicationsIn(lines);
   return lines.flatMap(({ action, keyId, keyName, at: deletedAt }) => {
-    const index = action === "KeyDeleted" ? published.findIndex((line) => line.keyId === keyId) : -1;
-    const first = published[index];
-    if (!first || keyId === undefined) return [];
-    const next = published.slice(index + 1).find((line) => line.keyId !== keyId);
-    const mark = markIn(lines, first);
+    const first = action === "KeyDeleted" && keyId !== undefined && publications.get(keyId);
+    if (!first) return [];
+    const { publishedAt, replacedAt, mark } = first;
     return [
       {
         id: keyId,
         name: keyName ?? keyId,
         state: "deleted" as const,
-        createdAt: first.at,
-        ...(next && { replacedAt: next.at }),
+        createdAt: publishedAt,
+        ...(replacedAt !== undefined && { replacedAt }),
         deletedAt,
         ...(mark && { mark }),
       },
@@ -114,10 +116,36 @@ export function deletedBars(lines: readonly CredentialLine[]): readonly KeyBar[]
   });
 }
 
-/** Why such a key was wanted: what was written down before it was made. */
-function markIn(lines: readonly CredentialLine[], { keyName, at }: CredentialLine): KeyMark | undefined {
-  if (keyName === undefined) return undefined;
-  const intent = lines.findLast((line) => line.action === "KeyIntended" && line.keyName === keyName && line.at <= at);
-  const reason = REASONS.find((one) => one === intent?.cause);
+interface Publication {
+  readonly publishedAt: number;
+  /** When another key was, after it. */
+  replacedAt?: number;
+  readonly mark: KeyMark | undefined;
+}
+
+/** By the id of a key: when it was published first, and why it was wanted by what was written down before that. */
+function publicationsIn(lines: readonly KeyLine[]): ReadonlyMap<string, Publication> {
+  const causes = new Map<string, string | undefined>();
+  const found = new Map<string, Publication>();
+  let waiting: Publication[] = [];
+  let last: string | undefined;
+  for (const { action, at, keyId, keyName = "", cause } of lines) {
+    if (action === "KeyIntended") causes.set(keyName, cause);
+    if (action !== "KeyPublished" || keyId === undefined) continue;
+    if (keyId !== last) {
+      for (const publication of waiting) publication.replacedAt = at;
+      waiting = [];
+      last = keyId;
+    }
+    if (found.has(keyId)) continue;
+    const publication = { publishedAt: at, mark: markOf(causes.get(keyName)) };
+    found.set(keyId, publication);
+    waiting.push(publication);
+  }
+  return found;
+}
+
+function markOf(cause: string | undefined): KeyMark | undefined {
+  const reason = REASONS.find((one) => one === cause);
   return reason && reasonMark(reason);
 }

@@ -1,15 +1,9 @@
-import { rotationInstant } from "../engine/dates.ts";
-import type { Reason, State } from "../engine/model.ts";
-import { nextOpening } from "../engine/windows.ts";
+import type { HistoryEntry, Reason } from "../engine/model.ts";
 import { whyIntended } from "../insight/explain/history-facts.ts";
 import type { ManagedResource } from "../insight/resources/managed-resource.ts";
 import type { RetiredReport, StatusReport } from "../insight/status/status-report.ts";
-import { shortLength } from "../insight/words/when.ts";
-import { SpecProblem } from "../reconcile/managed/spec-problem.ts";
+import { lateMark } from "./late-mark.ts";
 import type { KeyBar, KeyMark } from "./wire.ts";
-
-/** What a rotation takes; one that begins later than this after it could have is late. */
-const GRACE_MS = 120_000;
 
 /**
  * The keys of a resource as bars, the newest first: the one to come, the active one, then those that go. What is
@@ -48,13 +42,15 @@ export function keyBars(report: StatusReport, now: number): readonly KeyBar[] {
  * Keys that are no more, by what the status says of the last rotations: from when to when they were the active one. When
  * they were deleted, it does not say. The newest first.
  */
-export function formerBars({ active, pending, retired, history }: State): readonly KeyBar[] {
+export function formerBars(resource: ManagedResource): readonly KeyBar[] {
+  const { active, pending, retired, history } = resource.state;
   const known = new Set([active, pending, ...retired].map((key) => key?.id));
   const succeeded = history.filter(({ outcome }) => outcome === "Succeeded");
-  return succeeded.flatMap(({ keyId, endedAt, reason }, index) => {
+  return succeeded.flatMap((entry, index) => {
+    const { keyId, endedAt } = entry;
     const replacedAt = succeeded[index - 1]?.endedAt;
     if (known.has(keyId) || replacedAt === undefined) return [];
-    const mark = reason && reasonMark(reason);
+    const mark = markOf(resource, entry);
     return [{ id: keyId, name: keyId, state: "deleted", createdAt: endedAt, replacedAt, ...(mark && { mark }) }];
   });
 }
@@ -96,25 +92,12 @@ export function reasonMark(reason: Reason): KeyMark | undefined {
 /** By the id of a key: how it came to be, where the history tells. */
 function marksOf(resource: ManagedResource): ReadonlyMap<string, KeyMark> {
   const marks = new Map<string, KeyMark>();
-  for (const { keyId, reason, startedAt } of resource.state.history) {
-    const mark = reason === "RotationDue" ? lateMark(resource, keyId, startedAt) : reason && reasonMark(reason);
-    if (mark) marks.set(keyId, mark);
+  for (const entry of resource.state.history) {
+    const mark = markOf(resource, entry);
+    if (mark) marks.set(entry.keyId, mark);
   }
   return marks;
 }
 
-/** By the policy of now, and only where the key before it is still known. */
-function lateMark({ state, spec }: ManagedResource, keyId: string, startedAt: number): KeyMark | undefined {
-  const before = predecessorOf(state, keyId);
-  if (!before || spec instanceof SpecProblem) return undefined;
-  const dueAt = rotationInstant(spec.policy, before);
-  if (!Number.isFinite(dueAt)) return undefined;
-  const lateMs = startedAt - (nextOpening(spec.windows, dueAt) ?? Infinity);
-  return lateMs > GRACE_MS ? { kind: "late", words: `it began ${shortLength(lateMs)} after it could have` } : undefined;
-}
-
-function predecessorOf({ active, retired }: State, keyId: string): { readonly createdAt: number } | undefined {
-  const keys = [...retired, ...(active ? [active] : [])].sort((a, b) => a.createdAt - b.createdAt);
-  const index = keys.findIndex(({ id }) => id === keyId);
-  return index > 0 ? keys[index - 1] : undefined;
-}
+const markOf = (resource: ManagedResource, entry: HistoryEntry): KeyMark | undefined =>
+  entry.reason && (reasonMark(entry.reason) ?? lateMark(resource, entry));

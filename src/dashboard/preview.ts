@@ -7,6 +7,7 @@ import { SpecProblem } from "../reconcile/managed/spec-problem.ts";
 import { askingFor, obstacleOf } from "./action-rules.ts";
 import { keyInParent, withinParent } from "./child-keys.ts";
 import { type FutureSpan, futureOf } from "./future.ts";
+import { windowsOf } from "./window-bars.ts";
 import type { Action, KeyBar, Preview } from "./wire.ts";
 
 export interface PreviewOptions extends FutureSpan {
@@ -17,15 +18,16 @@ export interface PreviewOptions extends FutureSpan {
 /** What an action would do: the engine is asked what it makes of a resource that bears the annotation. Pure. */
 export function previewOf(resource: ManagedResource, action: Action, options: PreviewOptions): Preview {
   const { parent, ...span } = options;
+  const windows = windowsOf(resource, { from: 2 * span.now - span.until, until: span.until }) ?? [];
   const own = parent && keyInParent(resource, parent, span.now);
   const obstacle = obstacleOf(resource, action, span.now);
   if (obstacle !== undefined) {
     const statement = [`Nothing would happen: ${obstacle}.`];
-    return { action, statement, keys: withinParent(futureOf(resource, span).keys, own) };
+    return { action, statement, keys: withinParent(futureOf(resource, span).keys, own), windows };
   }
   const asked = withAsking(resource, action);
   const keys = withinParent(futureOf(asked, span).keys, own);
-  return { action, statement: statementFor(action, { resource, asked, keys, parent, now: span.now }), keys };
+  return { action, statement: statementFor(action, { resource, asked, keys, parent, now: span.now }), keys, windows };
 }
 
 function withAsking(resource: ManagedResource, action: Action): ManagedResource {

@@ -100,7 +100,7 @@ describe("what is kept of a resource", () => {
         ],
         "how a key came to be",
       );
-      assert.deepEqual(formerBars(after.state), formerBars(before.state));
+      assert.deepEqual(formerBars(after), formerBars(before));
       const told = ({
         problems,
         warnings,

@@ -1,3 +1,4 @@
+import { parseInstant } from "../base/instant.ts";
 import { OWN_GROUP } from "../base/own-names.ts";
 import type { Reason } from "../engine/model.ts";
 import { type ManagedResource, managedResource } from "../insight/resources/managed-resource.ts";
@@ -86,7 +87,7 @@ function trimmedStatus(status: Fields): Fields {
   const ids = new Set(
     [inside, ...itemsOf(kept.retiredKeys), ...itemsOf(fieldsOf(kept.atProvider).retiredKeys)].flatMap(idsIn),
   );
-  // When a key was begun is told of those that are there; of others, what did not simply come with time.
+  // When a key was begun is told of those that are there; of others, what did not simply come with time, or took long.
   const history = itemsOf(status.history).flatMap((entry) => told(entry, ids.has(entry.keyId)));
   const conditions = itemsOf(status.conditions).filter(isComplaint);
   return {
@@ -100,16 +101,20 @@ function trimmedStatus(status: Fields): Fields {
   };
 }
 
-/** A rotation that has succeeded, in short. */
+/** A rotation that has succeeded, in short: where nothing else is said, it came with time and was quick. */
 type Told = readonly [keyId: unknown, endedAt: unknown, startedAt?: unknown, reason?: unknown];
 
 const ORDINARY: Reason = "RotationDue";
 
+/** One that took longer may have begun much earlier than it ended, and only then is that worth its room. */
+const QUICK_MS = 60_000;
+
 function told(entry: Fields, isThere: boolean): readonly (Fields | Told)[] {
   const { keyId, startedAt, endedAt, reason, outcome } = entry;
-  if (outcome !== "Succeeded") return isThere ? [entry] : [];
-  if (isThere) return [[keyId, endedAt, startedAt, reason]];
-  return [reason === ORDINARY || reason === undefined ? [keyId, endedAt] : [keyId, endedAt, null, reason]];
+  if (outcome !== "Succeeded") return isThere || outcome === "Ineffective" ? [entry] : [];
+  const tookMs = (parseInstant(endedAt) ?? 0) - (parseInstant(startedAt) ?? 0);
+  if (isThere || tookMs > QUICK_MS) return [[keyId, endedAt, startedAt, reason]];
+  return [reason === ORDINARY ? [keyId, endedAt] : [keyId, endedAt, null, reason]];
 }
 
 /** With every rotation as a status has it. */
@@ -117,7 +122,7 @@ function grown({ history, ...status }: Fields): Fields {
   if (!Array.isArray(history)) return status;
   const entries = (history as readonly (Fields | Told)[]).map((entry) => {
     if (!Array.isArray(entry)) return entry;
-    const [keyId, endedAt, startedAt, reason] = entry as Told;
+    const [keyId, endedAt, startedAt, reason = entry.length === 2 ? ORDINARY : undefined] = entry as Told;
     return { keyId, startedAt: startedAt ?? endedAt, endedAt, reason, outcome: "Succeeded" };
   });
   return { ...status, history: entries };

@@ -170,7 +170,8 @@ export interface CredentialView {
     readonly words: string;
   }[];
   readonly history: readonly HistoryLine[];
-  readonly windows: readonly Interval[];
+  /** A month back and a month ahead. */
+  readonly windows: readonly WindowBar[];
   /** None where the viewer may change nothing here. */
   readonly actions: readonly ActionOffer[];
   /** Why there are none. */
@@ -258,6 +259,12 @@ export interface Interval {
   readonly until: number;
 }
 
+/** When rotations may begin, by the policy of now. */
+export interface WindowBar extends Interval {
+  /** Several openings, which follow each other sooner than could be drawn. */
+  readonly isMany?: true;
+}
+
 export const ACTIONS = ["rotate", "compromised", "freeze", "unfreeze"] as const;
 export type Action = (typeof ACTIONS)[number];
 
@@ -274,6 +281,8 @@ export interface Preview {
   readonly statement: readonly string[];
   /** The keys as they are, and as they would be from now on. */
   readonly keys: readonly KeyBar[];
+  /** As far back as ahead. */
+  readonly windows: readonly WindowBar[];
 }
 
 /** `POST /api/action`. */
@@ -293,6 +302,8 @@ export interface ActionAnswer {
 export interface FuturesRequest {
   readonly ids: readonly CredentialId[];
   readonly until: number;
+  /** Of which time the windows are told: it need not be that of the keys. */
+  readonly sight: Interval;
 }
 
 export const MAX_FUTURES = 100;
@@ -303,16 +314,21 @@ export interface FuturesAnswer {
 
 export interface Future {
   /**
-   * Those that will be, the keys that are there, with how they end, and those that are no more: of the last year, as far as
-   * the audit log tells, and of the last rotations by the status. The newest first, at most `MAX_FUTURE_KEYS`.
+   * Those that will be and the keys that are there, with how they end, at most `MAX_FUTURE_KEYS`; then those that are no
+   * more: of the last year, as far as the audit log tells, and of the last rotations by the status, at most `MAX_PAST_KEYS`.
+   * The newest first.
    */
   readonly keys: readonly KeyBar[];
-  readonly windows: readonly Interval[];
-  /** Up to when `keys` is complete, where that is before what was asked for. */
+  /** Those of `sight`, in the past as well. Left out where it may be rotated at any time. */
+  readonly windows?: readonly WindowBar[];
+  /** Up to when what is to come is complete, where that is before what was asked for. */
   readonly until?: number;
 }
 
 export const MAX_FUTURE_KEYS = 400;
+
+/** Of one that is rotated every day, those of a year. */
+export const MAX_PAST_KEYS = 400;
 
 /** `GET /api/consumers?namespace=NS&name=NAME`: who uses a Secret. */
 export interface ConsumersView {

@@ -96,7 +96,7 @@ export function ActionDialog(props: {
             </ol>
             <KeyChart
               keys={preview.value.keys}
-              windows={view.windows}
+              windows={preview.value.windows}
               range={{ spanMs }}
               label={`Keys of ${row.name}, as they would be`}
             />

@@ -13,7 +13,7 @@ import { Sentence } from "../parts/sentence.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
 import { Stamp, When } from "../parts/when.tsx";
 import { counted, factGroups, rowWords } from "../parts/words.ts";
-import type { TimeRange } from "../time/time-range.ts";
+import { stretchOf, type TimeRange } from "../time/time-range.ts";
 import { KeyChart } from "../timeline/key-chart.tsx";
 import { mergedKeys, withEnds, withPast } from "../timeline/merged-keys.ts";
 import { TimeControls } from "../timeline/time-controls.tsx";
@@ -28,11 +28,11 @@ export function Details(props: {
 }): JSX.Element {
   const { view, row, range, lastFailure } = props;
   const page = usePage();
-  const until = page.now.peek() + range.spanMs;
-  useEffect(
-    () => page.futures.want([row], Math.max(until, (range.from ?? 0) + range.spanMs), page.now.peek()),
-    [page, row, range, until],
-  );
+  const { from, until } = stretchOf(range, page.now.peek());
+  useEffect(() => {
+    const now = page.now.peek();
+    page.futures.want([row], { sight: { from, until }, until: Math.max(until, now + range.spanMs), now });
+  }, [page, row, range, from, until]);
   void page.futuresVersion.value;
   const future = page.futures.of(row);
   const keys = withPast(mergedKeys(view.keys, future), page.store.past(row.id));

@@ -1,6 +1,6 @@
 import type { JSX, RefObject } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { KeyBar, Row } from "../../../src/dashboard/wire.ts";
+import type { KeyBar, Row, WindowBar } from "../../../src/dashboard/wire.ts";
 import { useMiddling, useNarrow, useRetirement, useRows, useSize } from "../app/hooks.ts";
 import { memo } from "../app/memo.ts";
 import { adjust } from "../app/navigation.ts";
@@ -45,13 +45,10 @@ export function TimelinePage(props: { query: ListQuery; range: TimeRange | undef
   const [card, setCard] = useState<CardPlace>();
   useTimeGestures(frame, { range, scale, now: () => page.now.peek(), offset, onChange: setRange });
 
-  const sight = useRef<readonly Row[]>([]);
+  const { from, until } = scale;
   const ask = useCallback(
-    (inSight: readonly Row[]) => {
-      sight.current = inSight;
-      page.futures.want(inSight, scale.until, page.now.peek());
-    },
-    [page, scale.until],
+    (inSight: readonly Row[]) => page.futures.want(inSight, { sight: { from, until }, until, now: page.now.peek() }),
+    [page, from, until],
   );
   const lanes = useLanes();
   const onKey = useTimelineKeys({ lanes, scale, rowHeight, offset, range, setRange, setCard });
@@ -172,7 +169,7 @@ function MovingPresent({ scale, frame }: { scale: TimeScale; frame: RefObject<HT
 }
 
 interface RowLanes extends Lanes {
-  readonly windows: readonly { readonly from: number; readonly until: number }[];
+  readonly windows: readonly WindowBar[];
   readonly knownUntil?: number | undefined;
 }
 

@@ -150,7 +150,6 @@ describe("keys and what is foreseen of them", () => {
   it("end as the engine says, and those it does not know stay", () => {
     const merged = mergedKeys([key("old", [-9, -5, -4]), key("a", [-5])], {
       keys: [key("a", [-5, 5, 8]), key("next", [5], { state: "foreseen" })],
-      windows: [],
     });
     assert.deepEqual(
       merged.map(({ id, deletedAt }) => [id, deletedAt !== undefined]),
@@ -166,7 +165,7 @@ describe("keys and what is foreseen of them", () => {
     const told = [key("a", [-5, 4]), key("old", [-9, -5], { state: "deleted" }), key("alone", [-3])];
     const foreseen = [key("a", [-5, 5, 8]), key("old", [-9, -5, -4]), key("next", [5], { state: "foreseen" })];
     assert.deepEqual(
-      withEnds(told, { keys: foreseen, windows: [] }),
+      withEnds(told, { keys: foreseen }),
       [key("a", [-5, 4, 8]), key("old", [-9, -5], { state: "deleted" }), key("alone", [-3])],
       "what is told is not told otherwise, and nobody foresees the past",
     );

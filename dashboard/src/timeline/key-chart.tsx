@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Interval, KeyBar } from "../../../src/dashboard/wire.ts";
+import type { KeyBar, WindowBar } from "../../../src/dashboard/wire.ts";
 import { useSize } from "../app/hooks.ts";
 import { usePage } from "../app/page-state.ts";
 import type { TimeRange } from "../time/time-range.ts";
@@ -19,7 +19,7 @@ const LANE = 15;
 /** One credential's keys, larger, with every lane that they need, and beneath them what their shapes mean. */
 export function KeyChart(props: {
   keys: readonly KeyBar[];
-  windows: readonly Interval[];
+  windows: readonly WindowBar[];
   range: TimeRange;
   label: string;
   knownUntil?: number | undefined;

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { Interval } from "../../../src/dashboard/wire.ts";
+import type { WindowBar } from "../../../src/dashboard/wire.ts";
 import { memo } from "../app/memo.ts";
 import type { TimeScale } from "../time/time-scale.ts";
 import { BAR_STYLES, drawRow, type Lanes, type Mark, pathOf } from "./bars.ts";
@@ -30,7 +30,7 @@ export const KeyTrack = memo(
   }: {
     lanes: Lanes;
     scale: TimeScale;
-    windows: readonly Interval[];
+    windows: readonly WindowBar[];
     rowHeight: number;
     label: string;
     /** Where what is foreseen ends before the track does. */
@@ -69,17 +69,28 @@ const MARK_BESIDE = 7;
 /** So high is the edge of a window, beneath the bars: the rest of it is faint, so that these stay readable. */
 const RAIL = 3;
 
-/** When it may be rotated: faint behind the bars, and with an edge that is seen also where little of it is in sight. */
-export const Windows = ({ spans, height }: { spans: readonly Span[]; height: number }): JSX.Element | null =>
-  spans.length === 0 ? null : (
+/**
+ * When it may be rotated: faint behind the bars, and with an edge that is seen also where little of it is in sight. Of many
+ * that cannot be told apart there is the edge alone, and it is broken: most of that time may be closed.
+ */
+export function Windows({ spans, height }: { spans: readonly Span[]; height: number }): JSX.Element | null {
+  if (spans.length === 0) return null;
+  const single = spans.filter(({ isMany }) => !isMany);
+  const many = spans.filter(({ isMany }) => isMany);
+  return (
     <>
-      <path class="window" d={bandPath(spans, 0, height)} />
-      <path class="window-rail" d={bandPath(spans, height - RAIL, RAIL)} />
+      {single.length > 0 ? <path class="window" d={bandPath(single, 0, height)} /> : null}
+      {single.length > 0 ? <path class="window-rail" d={bandPath(single, height - RAIL, RAIL)} /> : null}
+      {many.length > 0 ? <path class="windows-rail" d={linePath(many, height - RAIL / 2)} /> : null}
     </>
   );
+}
 
 const bandPath = (spans: readonly Span[], top: number, height: number): string =>
   spans.map(({ x, width }) => `M${x} ${top}h${width}v${height}h${-width}z`).join("");
+
+const linePath = (spans: readonly Span[], y: number): string =>
+  spans.map(({ x, width }) => `M${x} ${y}h${width}`).join("");
 
 /** A shape for each way in which a key came to be. */
 export function markPath(kind: Mark["kind"], x: number, y: number): string {

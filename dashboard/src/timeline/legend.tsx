@@ -31,7 +31,8 @@ export function Legend({ shapes, hasHint = true }: { shapes?: ReadonlySet<Shape>
       {BARS.map(([styles, words]) => (isMeant(styles) ? <BarItem key={words} styles={styles} words={words} /> : null))}
       {isMeant(["later"]) ? <LaterItem /> : null}
       {isMeant(["unforeseen"]) ? <UnforeseenItem /> : null}
-      {isMeant(["window"]) ? <WindowItem /> : null}
+      {isMeant(["window"]) ? <WindowItem words="rotation window" isMany={false} /> : null}
+      {isMeant(["manyWindows"]) ? <WindowItem words="windows, too close to tell apart" isMany /> : null}
       {isMeant(["now"]) ? <NowItem /> : null}
       {MARKS.map(([kinds, words]) =>
         isMeant(kinds) ? (
@@ -84,12 +85,12 @@ const UnforeseenItem = (): JSX.Element => (
   </li>
 );
 
-const WindowItem = (): JSX.Element => (
+const WindowItem = ({ words, isMany }: { words: string; isMany: boolean }): JSX.Element => (
   <li>
     <svg width="22" height="14" aria-hidden="true" focusable="false">
-      <Windows spans={[{ x: 1, width: 20 }]} height={14} />
+      <Windows spans={[{ x: 1, width: 20, isMany }]} height={14} />
     </svg>
-    rotation window
+    {words}
   </li>
 );
 

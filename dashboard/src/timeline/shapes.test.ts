@@ -28,7 +28,8 @@ describe("the shapes that a legend explains", () => {
     [[held], {}, ["held", "later", "live", "now"], "what is held back is not only retired"],
     [[key("deleted", [-9, -5, -3], { mark: forced })], {}, ["forced", "gone", "goneKept", "now"], "a mark"],
     [[], { windows: hours(1, 4) }, ["now", "window"], "a window"],
-    [[], { windows: hours(1, 1.5) }, ["now"], "a window that is too thin to be drawn"],
+    [[], { windows: hours(1, 1.5) }, ["now", "window"], "a window that is thinner than a line"],
+    [[], { windows: [...hours(1, 1.5), ...hours(2, 2.5)] }, ["manyWindows", "now"], "windows that touch each other"],
     [[], { knownUntil: NOW }, ["now", "unforeseen"], "the engine has not looked further"],
     [[key("foreseen", [50, 58, 59])], {}, ["now"], "what is out of sight is not explained"],
   ] as const) {
@@ -45,11 +46,28 @@ describe("the shapes that a legend explains", () => {
 });
 
 describe("windows", () => {
-  it("are drawn as long as they can be told apart", () => {
-    const nights = (count: number) =>
-      Array.from({ length: count }, (_, day) => ({ from: NOW + day * DAY_MS, until: NOW + (day + 0.125) * DAY_MS }));
-    assert.equal(windowSpans(nights(5), scale).length, 5);
+  const nights = (count: number) =>
+    Array.from({ length: count }, (_, day) => ({ from: NOW + day * DAY_MS, until: NOW + (day + 0.125) * DAY_MS }));
+
+  it("are drawn one by one as long as they can be told apart, and then as many", () => {
+    const few = windowSpans(nights(5), scale);
+    assert.deepEqual([few.length, few.some(({ isMany }) => isMany)], [5, false]);
     const year = timeScale({ from: NOW, until: NOW + 365 * DAY_MS }, 900);
-    assert.equal(windowSpans(nights(365), year).length, 0);
+    const [all, ...others] = windowSpans(nights(365), year);
+    assert.deepEqual([all?.x, all?.isMany, others], [0, true, []]);
+    assert.ok((all?.width ?? 0) > 895);
+  });
+
+  it("are seen however short they are", () => {
+    const year = timeScale({ from: NOW, until: NOW + 365 * DAY_MS }, 900);
+    const weekly = nights(365).filter((_, day) => day % 7 === 0);
+    const spans = windowSpans(weekly, year);
+    assert.equal(spans.length, weekly.length);
+    for (const { width, isMany } of spans) assert.deepEqual([width, isMany], [1.5, false]);
+  });
+
+  it("that were told as many stay so however near one looks", () => {
+    const [span] = windowSpans([{ from: NOW, until: NOW + DAY_MS, isMany: true }], scale);
+    assert.equal(span?.isMany, true);
   });
 });
