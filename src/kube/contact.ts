@@ -9,6 +9,7 @@ const SILENT_FAILURES = 2;
 
 /** A time without contact: how it goes, and which errors have been told of. */
 interface Trouble {
+  readonly sinceAt: number;
   code: string;
   count: number;
   readonly told: Set<string>;
@@ -45,6 +46,11 @@ export class Contact {
     return this.#trouble?.code;
   }
 
+  /** For how long attempts have failed, one after the other; zero while all is well. */
+  get troubleMs(): number {
+    return this.#trouble ? this.#clock.monotonic() - this.#trouble.sinceAt : 0;
+  }
+
   made(): void {
     this.#outage?.answered();
     this.#lastAt = this.#clock.monotonic();
@@ -58,7 +64,7 @@ export class Contact {
     if (isRefusal) this.#outage?.answered();
     else this.#outage?.goesOn(error);
     const code = error instanceof KubeError ? error.code : "Unreachable";
-    this.#trouble ??= { code, count: 0, told: new Set() };
+    this.#trouble ??= { sinceAt: this.#clock.monotonic(), code, count: 0, told: new Set() };
     this.#trouble.code = code;
     this.#trouble.count++;
     if (this.#trouble.told.has(code) || !(isRefusal || this.#trouble.count > SILENT_FAILURES)) return;

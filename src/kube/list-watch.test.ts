@@ -405,6 +405,24 @@ test("stale: contact too long ago, whatever the cache holds", async () => {
   await world.stop();
 });
 
+test("a watch that was silent for long because nothing happened is not stale for a short trouble after it", async () => {
+  let reachable = true;
+  const world = start(() => (reachable ? pageOf("5") : new Unreachable("down")));
+  await world.clock.advance(0);
+  await world.clock.advance(88_000);
+  reachable = false;
+  world.current().fail(new Unreachable("down"));
+  await world.clock.advance(10_000);
+  const { stale, trouble, lastContactAt } = world.listWatch.state();
+  assert.deepEqual([stale, trouble, lastContactAt], [false, "Unreachable", 0]);
+  for (let i = 0; i < 3; i++) {
+    world.current().fail(new Unreachable("down"));
+    await world.clock.advance(3_000);
+  }
+  assert.equal(world.listWatch.state().stale, true, "trouble that lasts is proof enough");
+  await world.stop();
+});
+
 test("a watch that is accepted and holds is contact before its first event; one that stays mute is none", async () => {
   const world = start(() => pageOf("5", object("a", "3")));
   await world.clock.advance(0);

@@ -73,8 +73,12 @@ interface ListWatchTuning {
   readonly watchSeconds?: readonly [number, number];
   /** Without contact for this long, the cache counts as stale. */
   readonly staleAfterMs?: number;
-  /** The same while attempts to reach the server fail: then silence needs no more proof. */
+  /**
+   * The same while attempts to reach the server have failed for a while: then silence needs no more proof. A watch on which
+   * little happens is silent for most of a minute when all is well, so that one failure proves nothing.
+   */
   readonly staleInTroubleMs?: number;
+  readonly briefTroubleMs?: number;
   readonly timing?: Timing;
 }
 
@@ -131,6 +135,7 @@ const DEFAULT_TUNING = {
   watchSeconds: [240, 480],
   staleAfterMs: 300_000,
   staleInTroubleMs: 90_000,
+  briefTroubleMs: 15_000,
   timing: DEFAULT_TIMING,
 } as const satisfies ListWatchTuning;
 
@@ -165,15 +170,16 @@ class Driver<R> implements ListWatch {
   }
 
   state(): ListWatchSnapshot {
-    const { staleAfterMs, staleInTroubleMs } = this.#tuning;
+    const { staleAfterMs, staleInTroubleMs, briefTroubleMs } = this.#tuning;
     const { phase, served, failures } = this.#state;
+    const mayBeSilentMs = this.#contact.troubleMs > briefTroubleMs ? staleInTroubleMs : staleAfterMs;
     return {
       phase: phase.kind,
       synced: this.#synced,
       served,
       ready: this.#synced || !served,
       lastContactAt: this.#contact.lastAt,
-      stale: this.#contact.silentMs > (this.#contact.trouble === undefined ? staleAfterMs : staleInTroubleMs),
+      stale: this.#contact.silentMs > mayBeSilentMs,
       trouble: this.#contact.trouble,
       objects: this.#options.cache.size,
       failures,
