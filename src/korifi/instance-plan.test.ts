@@ -108,6 +108,23 @@ const rows: readonly Row[] = [
     plan: ["status db-migrated at 9"],
   },
   {
+    why: "before that, what says that it was made from the other one goes, whatever is in it",
+    instance: instanceOf({ spec: { secretName: "db-migrated" } }),
+    source: secretOf("db-migrated", { credentials: "bob" }, { owner: "db", derivedFrom: "db" }),
+    plan: ["release db-migrated"],
+  },
+  {
+    why: "and so it does from the Secret of an instance that follows nobody any more",
+    source: secretOf("db", { credentials: JSON_TEXT }, { owner: "db", derivedFrom: "rotated" }),
+    plan: ["release db"],
+  },
+  {
+    why: "what was made for somebody else stays marked",
+    instance: instanceOf({ spec: { secretName: "other-migrated" } }),
+    source: secretOf("other-migrated", { credentials: JSON_TEXT }, { owner: "other", derivedFrom: "other" }),
+    plan: ["status other-migrated at 1"],
+  },
+  {
     why: "another Secret is followed: whole credentials beside single values are taken as they are",
     instance: following(),
     source: secretOf("rotated", { user: "{}", credentials: JSON_TEXT }, { version: "3" }),

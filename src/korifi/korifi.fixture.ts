@@ -107,7 +107,7 @@ export const told = ({ writes, findings }: Plan): readonly string[] => [
     if (write.kind === "secret") return `${write.over ? "update" : "create"} ${write.name} from ${write.derivedFrom}`;
     if (write.kind === "instance-status") return `status ${write.credentialsName} at ${write.observedVersion}`;
     if (write.kind === "binding-status") return `status ${write.mountName}, ${write.envName}`;
-    return `delete ${write.name}`;
+    return `${write.kind === "release-secret" ? "release" : "delete"} ${write.name}`;
   }),
   ...findings.map(({ reason, message }) => `${reason}: ${message}`),
 ];

@@ -18,7 +18,7 @@ export interface Plan {
   readonly findings: readonly Finding[];
 }
 
-export type Write = SecretWrite | InstanceStatusWrite | BindingStatusWrite | SecretDeletion;
+export type Write = SecretWrite | InstanceStatusWrite | BindingStatusWrite | SecretRelease | SecretDeletion;
 
 /** All of the Secret's data; what else stands on it is not touched. */
 export interface SecretWrite {
@@ -47,8 +47,17 @@ export interface BindingStatusWrite {
   readonly envName: string;
 }
 
-interface SecretDeletion {
+/** It is its instance's own from now on: its marks of what is made from others go, and nothing else. */
+interface SecretRelease extends SecretSeen {
+  readonly kind: "release-secret";
+}
+
+interface SecretDeletion extends SecretSeen {
   readonly kind: "delete-secret";
+}
+
+/** The very one that was seen. */
+interface SecretSeen {
   readonly name: string;
   readonly uid: string;
   readonly version: string;

@@ -50,6 +50,32 @@ test("an upgrade writes no Secret that was there, and moves no reference, until 
   await world.stop();
 });
 
+test("a Secret that an instance names as its own loses the marks of what is made from others", async () => {
+  const world = await legacy();
+  await world.pass(10_000);
+  const marks = async (name: string) => {
+    const { labels = {}, annotations = {} } = (await world.get(secretType, name))?.metadata ?? {};
+    return [labels["keyturn.dev/derived"], annotations["keyturn.dev/derived-from"]];
+  };
+  assert.deepEqual(await marks("db-migrated"), ["true", "db"]);
+  // Whoever takes the annotation away by hand has not got rid of the label.
+  await world.patch(secretType, "db-migrated", { metadata: { annotations: { "keyturn.dev/derived-from": null } } });
+  await world.patch(cfServiceInstance, "db", { spec: { secretName: "db-migrated" } });
+  await world.pass(10_000);
+  assert.deepEqual(await marks("db-migrated"), [undefined, undefined]);
+  assert.deepEqual(await world.texts("db-migrated"), { credentials: '{"type":"postgres","user":"alice"}' });
+  const { credentials, credentialsObservedVersion } = await world.status(cfServiceInstance, "db");
+  assert.deepEqual(
+    [credentials, credentialsObservedVersion],
+    [{ name: "db-migrated" }, await versionOf(world, "db-migrated")],
+  );
+  assert.equal(await world.condition(cfServiceInstance, "db", "Ready"), "True Available");
+  await world.patch(cfServiceInstance, "db", { spec: { secretName: "db" } });
+  await world.pass(10_000);
+  assert.deepEqual(await marks("db-migrated"), ["true", "db"], "it is made from the other one again");
+  await world.stop();
+});
+
 test("with auto, a status of somebody else's keeps everything in its namespace as it is, and that is said", async () => {
   const world = await KorifiControllersWorld.begin();
   await world.secret("db", { credentials: "{}" });
