@@ -49,6 +49,7 @@ const suites: readonly Suite[] = [
     files: ["manifests", "secret-protection", "check", "uninstall"].map((name) => `test/install/${name}.test.ts`),
   },
   { name: "upgrade", files: ["test/install/upgrade.test.ts"] },
+  { name: "uninstall", files: ["test/install/helm-uninstall.test.ts"] },
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "korifi", files: ["test/korifi/korifi.test.ts", "test/korifi/upgrade.test.ts"] },
   { name: "import", files: ["test/import/keys.test.ts", "test/import/bindy.test.ts", "test/import/korifi.test.ts"] },
