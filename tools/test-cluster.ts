@@ -52,7 +52,7 @@ const suites: readonly Suite[] = [
   { name: "uninstall", files: ["test/install/helm-uninstall.test.ts"] },
   { name: "conformance", files: ["test/conformance/conformance.test.ts"] },
   { name: "korifi", files: ["test/korifi/korifi.test.ts", "test/korifi/upgrade.test.ts"] },
-  { name: "import", files: ["test/import/keys.test.ts", "test/import/bindy.test.ts", "test/import/korifi.test.ts"] },
+  { name: "import", files: ["keys", "bindy", "korifi", "reloader"].map((name) => `test/import/${name}.test.ts`) },
   { name: "dashboard", files: ["test/dashboard/operator-dashboard.test.ts", OPERATOR_BROWSER] },
   { name: "failover", files: ["test/failover/failover.test.ts"] },
   { name: "operator", files: ["test/operator/operator.test.ts", "test/operator/operator-outage.test.ts"] },
