@@ -53,8 +53,8 @@ export function planInstance(scene: InstanceScene): Plan {
 }
 
 /** Made for this instance while it had its credentials elsewhere; now people change them here, whatever they are. */
-const isStillMarked = ({ source, uid }: Instance, { isDerived, ownerUids }: SecretView): boolean =>
-  source.kind === "own" && isDerived === true && ownerUids.includes(uid);
+const isStillMarked = ({ source, uid }: Instance, { isMarked, ownerUids }: SecretView): boolean =>
+  source.kind === "own" && isMarked === true && ownerUids.includes(uid);
 
 function readSource(wish: Exclude<CredentialsSource, { kind: "managed" }>, source: SecretView): ReadCredentials {
   if (wish.kind === "followed") return readFollowed(source, wish.keys);

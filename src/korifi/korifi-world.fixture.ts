@@ -136,7 +136,7 @@ export class KorifiWorld {
       assert.equal(this.#secrets.get(write.name)?.version, write.version);
       this.#secrets.delete(write.name);
     } else if (write.kind === "release-secret") {
-      const { derivedFrom: _, isDerived: __, ...present } = this.#secrets.get(write.name) ?? assert.fail(write.name);
+      const { isMarked: _, ...present } = this.#secrets.get(write.name) ?? assert.fail(write.name);
       assert.equal(present.version, write.version);
       this.#secrets.set(write.name, { ...present, version: this.#nextVersion() });
     } else {

@@ -1,4 +1,4 @@
-import { DERIVED_FROM, SERVICES_OF } from "../api/korifi/names.ts";
+import { DERIVED_FROM, DERIVED_LABEL, SERVICES_OF } from "../api/korifi/names.ts";
 import { fc } from "../base/properties.fixture.ts";
 import { Redacted } from "../base/redacted.ts";
 import type { KubeObject } from "../kube/objects.ts";
@@ -81,6 +81,7 @@ export function secretOf(
       resourceVersion: version,
       ownerReferences: owners,
       annotations,
+      ...(derivedFrom !== undefined && { labels: { [DERIVED_LABEL]: "true" } }),
     },
     type,
     data: Object.fromEntries(

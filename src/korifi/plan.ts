@@ -47,7 +47,10 @@ export interface BindingStatusWrite {
   readonly envName: string;
 }
 
-/** It is its instance's own from now on: its marks of what is made from others go, and nothing else. */
+/**
+ * It is its instance's own from now on: the label of what is made from others goes, and nothing else. What it was made from
+ * stays on it, since that is what it holds until somebody changes it.
+ */
 interface SecretRelease extends SecretSeen {
   readonly kind: "release-secret";
 }
@@ -79,7 +82,7 @@ export function secretWrites(
   present: SecretView | undefined,
 ): readonly SecretWrite[] {
   if (present === undefined) return [{ kind: "secret", ...wanted }];
-  if (present.derivedFrom === wanted.derivedFrom && holds(present, wanted.data)) return [];
+  if (present.isMarked && present.derivedFrom === wanted.derivedFrom && holds(present, wanted.data)) return [];
   return [{ kind: "secret", ...wanted, over: { uid: present.uid, version: present.version } }];
 }
 

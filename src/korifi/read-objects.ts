@@ -100,7 +100,6 @@ function referencesIn(status: UnknownRecord): Pick<Binding, "mountName" | "envNa
 export function viewSecret(secret: KubeObject): SecretView {
   const { name, uid = "", resourceVersion: version = "", annotations, labels, ownerReferences } = secret.metadata;
   const { [DERIVED_FROM]: derivedFrom, [SERVICES_OF]: servicesOf } = annotations ?? {};
-  const isDerived = derivedFrom !== undefined || labels?.[DERIVED_LABEL] !== undefined;
   const keyId = keyIdOf(secret.metadata);
   const texts = Object.entries(recordOf(secret.data)).map(([key, value]) => [key, String(value)]);
   return {
@@ -112,7 +111,7 @@ export function viewSecret(secret: KubeObject): SecretView {
     ...(secret.immutable === true && { isImmutable: true }),
     ownerUids: (ownerReferences ?? []).map((owner) => owner.uid),
     ...(derivedFrom !== undefined && { derivedFrom }),
-    ...(isDerived && { isDerived }),
+    ...(labels?.[DERIVED_LABEL] !== undefined && { isMarked: true }),
     ...(servicesOf !== undefined && { servicesOf }),
     ...(keyId !== undefined && { keyId }),
   };

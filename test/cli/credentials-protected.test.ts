@@ -109,10 +109,6 @@ test("what is refused for another reason is not waited for", async () => {
   const world = await CredentialsWorld.start();
   await world.legacy();
   await handOver(world);
-  await world.kube.patch(secretType, migrated, {
-    type: "merge",
-    body: { metadata: { annotations: { "keyturn.dev/derived-from": null } } },
-  });
   const kube: Kube = {
     ...world.kube,
     get: (type, ref, options) => world.kube.get(type, ref, options),

@@ -50,7 +50,7 @@ test("an upgrade writes no Secret that was there, and moves no reference, until 
   await world.stop();
 });
 
-test("a Secret that an instance names as its own loses the marks of what is made from others", async () => {
+test("a Secret that an instance names as its own is not marked as made from others, and knows what it was made from", async () => {
   const world = await legacy();
   await world.pass(10_000);
   const marks = async (name: string) => {
@@ -58,12 +58,17 @@ test("a Secret that an instance names as its own loses the marks of what is made
     return [labels["keyturn.dev/derived"], annotations["keyturn.dev/derived-from"]];
   };
   assert.deepEqual(await marks("db-migrated"), ["true", "db"]);
-  // Whoever takes the annotation away by hand has not got rid of the label.
-  await world.patch(secretType, "db-migrated", { metadata: { annotations: { "keyturn.dev/derived-from": null } } });
+  const vcapFrom = await world.derivedFrom("shop-vcap-services");
+  assert.equal(vcapFrom, "db,db-migrated");
   await world.patch(cfServiceInstance, "db", { spec: { secretName: "db-migrated" } });
   await world.pass(10_000);
-  assert.deepEqual(await marks("db-migrated"), [undefined, undefined]);
+  assert.deepEqual(await marks("db-migrated"), [undefined, "db"]);
   assert.deepEqual(await world.texts("db-migrated"), { credentials: '{"type":"postgres","user":"alice"}' });
+  assert.equal(
+    await world.derivedFrom("shop-vcap-services"),
+    vcapFrom,
+    "whoever uses that uses the same key as before",
+  );
   const { credentials, credentialsObservedVersion } = await world.status(cfServiceInstance, "db");
   assert.deepEqual(
     [credentials, credentialsObservedVersion],

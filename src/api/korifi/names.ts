@@ -23,8 +23,6 @@ export const VCAP_SERVICES_KEY = "VCAP_SERVICES";
 export const DERIVED_LABEL = ownName("derived");
 /** On such a Secret: what it was made from (`src/korifi/derived-from.ts`). Whoever uses it uses those. */
 export const DERIVED_FROM = ownName("derived-from");
-/** As a patch, for a Secret that somebody writes from now on: what it was once made from says nothing of it any more. */
-export const NOT_DERIVED = { labels: { [DERIVED_LABEL]: null }, annotations: { [DERIVED_FROM]: null } } as const;
 /** On the Secret with an application's services: the name of the application. */
 export const SERVICES_OF = ownName("services-of");
 

@@ -1,5 +1,5 @@
 import { cfServiceInstance } from "../../api/korifi/cf-service-instance.ts";
-import { NOT_DERIVED } from "../../api/korifi/names.ts";
+import { DERIVED_FROM, DERIVED_LABEL } from "../../api/korifi/names.ts";
 import { UsageError } from "../../base/errors.ts";
 import { credentialsData } from "../../korifi/credentials.ts";
 import { isRefused, readInstance, viewSecret } from "../../korifi/read-objects.ts";
@@ -81,7 +81,7 @@ async function attempt(options: SetOptions, instance: KubeObject, step: SetStep)
     return await carryOut(options, instance, step);
   } catch (error) {
     if ([Conflict, AlreadyExists, NotFound].some((kind) => error instanceof kind)) return "behind";
-    const isHeld = error instanceof Invalid && step.kind === "write" && viewSecret(step.over).isDerived === true;
+    const isHeld = error instanceof Invalid && step.kind === "write" && viewSecret(step.over).isMarked === true;
     if (!isHeld) throw error;
     // The operator hands it over once it is pointed at, which is not done here.
     return options.wish.isDryRun ? step.over : "held";
@@ -177,10 +177,14 @@ function carryOut({ kube, at, wish }: SetOptions, instance: KubeObject, step: Se
       how,
     );
   }
-  const { isDerived } = viewSecret(step.over);
+  const { isMarked, derivedFrom } = viewSecret(step.over);
+  const isDerived = isMarked === true || derivedFrom !== undefined;
   const metadata = { ...sameAs(step.over), ...(isDerived && NOT_DERIVED) };
   return kube.patch(secretType, ref, { type: "merge", body: { metadata, data } }, how);
 }
+
+/** What it was once made from says nothing of it any more. */
+const NOT_DERIVED = { labels: { [DERIVED_LABEL]: null }, annotations: { [DERIVED_FROM]: null } };
 
 /** What makes a write fail that would be of something else than what was read. */
 const sameAs = ({ metadata: { uid, resourceVersion } }: KubeObject) => ({ uid, resourceVersion });

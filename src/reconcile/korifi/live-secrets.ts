@@ -1,4 +1,4 @@
-import { DERIVED_FROM, DERIVED_LABEL, NOT_DERIVED, SERVICES_OF } from "../../api/korifi/names.ts";
+import { DERIVED_FROM, DERIVED_LABEL, SERVICES_OF } from "../../api/korifi/names.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Redacted } from "../../base/redacted.ts";
 import type { SecretView } from "../../korifi/model.ts";
@@ -154,13 +154,13 @@ export class LiveSecrets {
     }
   }
 
-  /** The very one that was seen; its values stay. Throws as a write does. */
+  /** The very one that was seen: it is not marked as made from others any more. Throws as a write does. */
   async release(
     namespace: string,
     { name, uid, version }: SecretVersion & { readonly name: string },
     signal: AbortSignal,
   ): Promise<void> {
-    const body = { metadata: { uid, resourceVersion: version, ...NOT_DERIVED } };
+    const body = { metadata: { uid, resourceVersion: version, labels: { [DERIVED_LABEL]: null } } };
     const ref = { namespace, name };
     const secret: KubeObject = { apiVersion: "v1", kind: "Secret", metadata: ref };
     try {
@@ -224,7 +224,7 @@ function writtenView(write: SecretWrite, place: SecretPlace, version: SecretVers
   const keys = Object.keys(data.reveal()).map((key) => [key, ""] as const);
   const ownerUids = present?.ownerUids ?? (owner ? [owner.uid] : []);
   const known = new Redacted<Readonly<Record<string, string>>>(Object.fromEntries(keys));
-  const said = { ownerUids, derivedFrom, isDerived: true as const, ...(servicesOf !== undefined && { servicesOf }) };
+  const said = { ownerUids, derivedFrom, isMarked: true as const, ...(servicesOf !== undefined && { servicesOf }) };
   return { name, ...version, type, data: known, digest: dataDigest(data), ...said };
 }
 
