@@ -14,7 +14,7 @@ import {
   type RightsVerdict,
 } from "../test/rights/judge-rights.ts";
 import { DECLARED_REFUSALS } from "../test/support/declare-refusal.ts";
-import { LEASE } from "../test/support/operator-access.ts";
+import { LEASE, SCOPED_HOME } from "../test/support/operator-access.ts";
 import { root } from "./run.ts";
 
 const roles: readonly GrantedRole[] = [
@@ -29,19 +29,31 @@ const roles: readonly GrantedRole[] = [
   })),
 ];
 
+const atHome: readonly GrantedRole[] = [...controllerNeeds].flatMap(([name, { atHome: rules = [] }]) =>
+  rules.length > 0 ? [{ name, isAtHome: true, rules }] : [],
+);
+
 /**
  * What the servers of `npm run test:cluster` were asked by operators, held against the roles of an installation with all
  * controllers and the dashboard: what they lacked, and what they were granted for nothing; how many lines there are of
  * that. Where only some of the suites ran, rights that nobody needed are told of, and nothing more.
  */
 export async function reportRights(folder: string, { isWhole }: { readonly isWhole: boolean }): Promise<number> {
-  const verdict = judgeRights(await auditedIn(folder), roles, declaredIn(folder));
+  const requests = [...(await auditedIn(folder))];
+  const verdict = withAtHome(judgeRights(requests, roles, declaredIn(folder)), requests);
   print(verdict, isWhole);
   const { missing, unused } = verdict;
   const passed = verdict.roles.reduce((sum, { needed }) => sum + needed, 0);
   const failed = missing.length + (isWhole ? unused.length : 0);
   console.log(`rights: ${passed} passed, ${failed} failed, ${isWhole ? 0 : unused.length} skipped`);
   return failed;
+}
+
+/** Rights at home are those of an operator of some namespaces: one that may look everywhere has no need of them. */
+function withAtHome(verdict: RightsVerdict, requests: readonly AuditedRequest[]): RightsVerdict {
+  const scoped = requests.filter(({ home, refusal }) => home === SCOPED_HOME && refusal === undefined);
+  const own = judgeRights(scoped, atHome);
+  return { ...verdict, roles: [...verdict.roles, ...own.roles], unused: [...verdict.unused, ...own.unused] };
 }
 
 function print({ roles: all, missing, unused }: RightsVerdict, isWhole: boolean): void {

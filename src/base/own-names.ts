@@ -120,7 +120,13 @@ export const ownNames = {
       "A keyed digest for each key that the operator has put there; others were written by somebody else.",
     ),
   ],
-  derived: [operator("label", "Secret made from others", "By which such Secrets are found.")],
+  derived: [
+    operator(
+      "label",
+      "Secret made from others",
+      "By which such Secrets are found. It goes from one that an instance names as its own.",
+    ),
+  ],
   "derived-from": [operator("annotation", "Secret made from others", "What it was made from, with the keys of it.")],
   "services-of": [operator("annotation", "Secret with `VCAP_SERVICES`", "The name of the application.")],
   restartOnChange: [

@@ -1,5 +1,5 @@
 import { cfServiceInstance } from "../api/korifi/cf-service-instance.ts";
-import type { Command, ExitCode } from "./command.ts";
+import { type Command, EXIT_CODES, type ExitCode } from "./command.ts";
 import { CredentialsWait, type WaitResult } from "./credentials/credentials-wait.ts";
 import { titleOf } from "./credentials/look-at-bindings.ts";
 import { type CredentialsWish, readWish } from "./credentials/read-wish.ts";
@@ -51,10 +51,14 @@ async function fulfil(call: ClusterCall, wish: CredentialsWish): Promise<ExitCod
   const say = (whose: string, line: string): void => {
     if (wish.format === "text") world.stdout.write(`${whose}: ${line}${wish.isDryRun ? " (dry run)" : ""}\n`);
   };
-  const result = await setCredentials({ kube, at, wish, onStep: (step) => say(title, stepWords(step)) });
+  const { clock, onStop } = world;
+  const result = await setCredentials({
+    ...{ kube, at, wish, clock, onStop },
+    onStep: (step) => say(title, stepWords(step)),
+  });
   if (result.kind === "refused") {
     world.stderr.write(`keyturn: ${title}: ${result.why}\n`);
-    return 1;
+    return result.isStopped ? EXIT_CODES.interrupted : EXIT_CODES.failed;
   }
   const { secretName, steps, version = "" } = result;
   if (steps.every(({ kind }) => kind === "point")) {

@@ -27,6 +27,10 @@ interface Row {
 const following = (keys?: readonly string[]): Instance =>
   instanceOf({ spec: { credentialsFrom: { secretName: "rotated", ...(keys && { keys }) } } });
 
+function unmarked({ isMarked: _, ...secret }: SecretView): SecretView {
+  return secret;
+}
+
 const rows: readonly Row[] = [
   {
     why: "the Secret of the spec is published, and not touched",
@@ -82,6 +86,13 @@ const rows: readonly Row[] = [
     plan: ["status db-migrated at 7"],
   },
   {
+    why: "the mark of what is made from others is put back, where somebody has taken it away",
+    source: LEGACY,
+    secrets: [unmarked(secretOf("db-migrated", { credentials: MIGRATED }, { owner: "db", derivedFrom: "db" }))],
+    plan: ["update db-migrated from db", "status db-migrated at 7"],
+    credentials: MIGRATED,
+  },
+  {
     why: "a legacy Secret that was changed is migrated anew",
     source: LEGACY,
     secrets: [secretOf("db-migrated", { credentials: '{"type":"database"}' }, { owner: "db", derivedFrom: "db" })],
@@ -106,6 +117,23 @@ const rows: readonly Row[] = [
     instance: instanceOf({ spec: { secretName: "db-migrated" }, status: { credentials: { name: "db-migrated" } } }),
     source: secretOf("db-migrated", { credentials: '{"user":"bob"}' }, { owner: "db", version: "9" }),
     plan: ["status db-migrated at 9"],
+  },
+  {
+    why: "before that, the mark of what is made from others goes, whatever is in it",
+    instance: instanceOf({ spec: { secretName: "db-migrated" } }),
+    source: secretOf("db-migrated", { credentials: "bob" }, { owner: "db", derivedFrom: "db" }),
+    plan: ["release db-migrated"],
+  },
+  {
+    why: "and so it does from the Secret of an instance that follows nobody any more",
+    source: secretOf("db", { credentials: JSON_TEXT }, { owner: "db", derivedFrom: "rotated" }),
+    plan: ["release db"],
+  },
+  {
+    why: "what was made for somebody else stays marked",
+    instance: instanceOf({ spec: { secretName: "other-migrated" } }),
+    source: secretOf("other-migrated", { credentials: JSON_TEXT }, { owner: "other", derivedFrom: "other" }),
+    plan: ["status other-migrated at 1"],
   },
   {
     why: "another Secret is followed: whole credentials beside single values are taken as they are",

@@ -40,6 +40,10 @@ export function planInstance(scene: InstanceScene): Plan {
   if (source === undefined) {
     return nothingBut(finding("SecretMissing", `there is no Secret ${instance.source.secretName}`));
   }
+  if (isStillMarked(instance, source)) {
+    const { name, uid, version } = source;
+    return { writes: [{ kind: "release-secret", name, uid, version }], findings: [] };
+  }
   const read = readSource(instance.source, source);
   if (read.kind === "refused") return nothingBut(...read.findings);
   if (instance.source.kind === "own" && !isForProjection(source)) {
@@ -47,6 +51,10 @@ export function planInstance(scene: InstanceScene): Plan {
   }
   return planDerived({ ...scene, source, credentials: read.credentials });
 }
+
+/** Made for this instance while it had its credentials elsewhere; now people change them here, whatever they are. */
+const isStillMarked = ({ source, uid }: Instance, { isMarked, ownerUids }: SecretView): boolean =>
+  source.kind === "own" && isMarked === true && ownerUids.includes(uid);
 
 function readSource(wish: Exclude<CredentialsSource, { kind: "managed" }>, source: SecretView): ReadCredentials {
   if (wish.kind === "followed") return readFollowed(source, wish.keys);

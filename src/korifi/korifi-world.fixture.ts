@@ -135,6 +135,10 @@ export class KorifiWorld {
     else if (write.kind === "delete-secret") {
       assert.equal(this.#secrets.get(write.name)?.version, write.version);
       this.#secrets.delete(write.name);
+    } else if (write.kind === "release-secret") {
+      const { isMarked: _, ...present } = this.#secrets.get(write.name) ?? assert.fail(write.name);
+      assert.equal(present.version, write.version);
+      this.#secrets.set(write.name, { ...present, version: this.#nextVersion() });
     } else {
       const present = this.#secrets.get(write.name);
       assert.equal(present?.version, write.over?.version);

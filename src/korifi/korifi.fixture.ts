@@ -1,4 +1,4 @@
-import { DERIVED_FROM, SERVICES_OF } from "../api/korifi/names.ts";
+import { DERIVED_FROM, DERIVED_LABEL, SERVICES_OF } from "../api/korifi/names.ts";
 import { fc } from "../base/properties.fixture.ts";
 import { Redacted } from "../base/redacted.ts";
 import type { KubeObject } from "../kube/objects.ts";
@@ -81,6 +81,7 @@ export function secretOf(
       resourceVersion: version,
       ownerReferences: owners,
       annotations,
+      ...(derivedFrom !== undefined && { labels: { [DERIVED_LABEL]: "true" } }),
     },
     type,
     data: Object.fromEntries(
@@ -107,7 +108,7 @@ export const told = ({ writes, findings }: Plan): readonly string[] => [
     if (write.kind === "secret") return `${write.over ? "update" : "create"} ${write.name} from ${write.derivedFrom}`;
     if (write.kind === "instance-status") return `status ${write.credentialsName} at ${write.observedVersion}`;
     if (write.kind === "binding-status") return `status ${write.mountName}, ${write.envName}`;
-    return `delete ${write.name}`;
+    return `${write.kind === "release-secret" ? "release" : "delete"} ${write.name}`;
   }),
   ...findings.map(({ reason, message }) => `${reason}: ${message}`),
 ];

@@ -51,6 +51,8 @@ export interface SecretView {
   readonly ownerUids: readonly string[];
   /** What it says it was made from. */
   readonly derivedFrom?: string;
+  /** It bears the label of what is made from others. */
+  readonly isMarked?: true;
   /** The application whose services are in it. */
   readonly servicesOf?: string;
   /** Which key it holds, where it is one that Keyturn publishes. */

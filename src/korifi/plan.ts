@@ -18,7 +18,7 @@ export interface Plan {
   readonly findings: readonly Finding[];
 }
 
-export type Write = SecretWrite | InstanceStatusWrite | BindingStatusWrite | SecretDeletion;
+export type Write = SecretWrite | InstanceStatusWrite | BindingStatusWrite | SecretRelease | SecretDeletion;
 
 /** All of the Secret's data; what else stands on it is not touched. */
 export interface SecretWrite {
@@ -47,8 +47,20 @@ export interface BindingStatusWrite {
   readonly envName: string;
 }
 
-interface SecretDeletion {
+/**
+ * It is its instance's own from now on: the label of what is made from others goes, and nothing else. What it was made from
+ * stays on it, since that is what it holds until somebody changes it.
+ */
+interface SecretRelease extends SecretSeen {
+  readonly kind: "release-secret";
+}
+
+interface SecretDeletion extends SecretSeen {
   readonly kind: "delete-secret";
+}
+
+/** The very one that was seen. */
+interface SecretSeen {
   readonly name: string;
   readonly uid: string;
   readonly version: string;
@@ -70,7 +82,7 @@ export function secretWrites(
   present: SecretView | undefined,
 ): readonly SecretWrite[] {
   if (present === undefined) return [{ kind: "secret", ...wanted }];
-  if (present.derivedFrom === wanted.derivedFrom && holds(present, wanted.data)) return [];
+  if (present.isMarked && present.derivedFrom === wanted.derivedFrom && holds(present, wanted.data)) return [];
   return [{ kind: "secret", ...wanted, over: { uid: present.uid, version: present.version } }];
 }
 

@@ -1,4 +1,11 @@
-import { DERIVED_FROM, INSTANCE_KIND, KORIFI_GROUP, SERVICES_OF, USER_PROVIDED } from "../api/korifi/names.ts";
+import {
+  DERIVED_FROM,
+  DERIVED_LABEL,
+  INSTANCE_KIND,
+  KORIFI_GROUP,
+  SERVICES_OF,
+  USER_PROVIDED,
+} from "../api/korifi/names.ts";
 import { isObjectName } from "../base/object-names.ts";
 import { Redacted } from "../base/redacted.ts";
 import type { KubeObject } from "../kube/objects.ts";
@@ -91,7 +98,7 @@ function referencesIn(status: UnknownRecord): Pick<Binding, "mountName" | "envNa
 }
 
 export function viewSecret(secret: KubeObject): SecretView {
-  const { name, uid = "", resourceVersion: version = "", annotations, ownerReferences } = secret.metadata;
+  const { name, uid = "", resourceVersion: version = "", annotations, labels, ownerReferences } = secret.metadata;
   const { [DERIVED_FROM]: derivedFrom, [SERVICES_OF]: servicesOf } = annotations ?? {};
   const keyId = keyIdOf(secret.metadata);
   const texts = Object.entries(recordOf(secret.data)).map(([key, value]) => [key, String(value)]);
@@ -104,6 +111,7 @@ export function viewSecret(secret: KubeObject): SecretView {
     ...(secret.immutable === true && { isImmutable: true }),
     ownerUids: (ownerReferences ?? []).map((owner) => owner.uid),
     ...(derivedFrom !== undefined && { derivedFrom }),
+    ...(labels?.[DERIVED_LABEL] !== undefined && { isMarked: true }),
     ...(servicesOf !== undefined && { servicesOf }),
     ...(keyId !== undefined && { keyId }),
   };

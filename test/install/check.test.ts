@@ -5,6 +5,7 @@ import { sayKeyturn } from "../support/say-keyturn.ts";
 import type { BrokenSetUp } from "./broken/broken-set-up.ts";
 import { brokenSetUps } from "./broken/broken-set-ups.ts";
 import { type Checked, CheckScene, type Found, NAMESPACE } from "./check-scene.ts";
+import { otherRelease } from "./other-release.ts";
 
 /** `keyturn check` on an installation that is in order, and on ones that are broken in one way each. */
 const target = await pickTarget();
@@ -99,6 +100,19 @@ describe(`keyturn check, on the ${target.name} server`, { concurrency: 1 }, () =
     assert.match(
       rights?.message ?? "",
       /^the ServiceAccount keyturn-check\/keyturn has all \d+ rights that are needed$/,
+    );
+  });
+
+  test("takes a release that is called otherwise for what it is", async () => {
+    await using _release = await otherRelease(scene, "rotator");
+    const { findings } = await scene.check({
+      words: ["-n", "keyturn-check-rotator", "--as-service-account", "keyturn-check-rotator/rotator"],
+    });
+    const rights = findings.filter(({ group }) => group === "rights");
+    assert.deepEqual(
+      rights.map(({ level }) => level),
+      ["ok"],
+      JSON.stringify(rights),
     );
   });
 });

@@ -44,6 +44,7 @@ import { startKeyturnOperator } from "../support/keyturn-operator.ts";
 import { accountKubeconfig } from "../support/operator-access.ts";
 import { sayKeyturn } from "../support/say-keyturn.ts";
 import type { Target } from "../support/target.ts";
+import { heldIn } from "./every-object.ts";
 import { PlayedDeployment } from "./played-deployment.ts";
 import { typeOf } from "./type-of.ts";
 
@@ -214,18 +215,9 @@ export class UninstallScene {
     return this.#standIns.flatMap((standIn) => standIn.keys().map(({ id }) => id)).sort();
   }
 
-  /** Everything in the cluster, of every kind that can be listed, that bears a finalizer of Keyturn's. */
-  async held(): Promise<readonly string[]> {
-    const held: string[] = [];
-    for (const type of await this.#allTypes()) {
-      const { items } = await this.kube.list(type, { metadataOnly: true }).catch(() => ({ items: [] }));
-      for (const { metadata } of items) {
-        if (metadata.finalizers?.some((name) => name.startsWith("keyturn.dev/"))) {
-          held.push(`${type.kind} ${keyOf(metadata)}`);
-        }
-      }
-    }
-    return [...new Set(held)].sort();
+  /** Everything in the cluster that bears a finalizer of Keyturn's. */
+  held(): Promise<readonly string[]> {
+    return heldIn(this.kube);
   }
 
   /** Of what was installed, that which is still there. */
@@ -391,17 +383,6 @@ export class UninstallScene {
         return [atProvider, sequence, metadata.generation, metadata.annotations];
       }),
     ];
-  }
-
-  async #allTypes(): Promise<readonly ResourceType[]> {
-    const { groups } = (await this.kube.fetch("/apis")) as {
-      readonly groups: readonly { readonly name: string; readonly versions: readonly { readonly version: string }[] }[];
-    };
-    const all = [{ name: "", versions: [{ version: "v1" }] }, ...groups];
-    const types = await Promise.all(
-      all.flatMap(({ name, versions }) => versions.map(({ version }) => this.kube.discover(name, version))),
-    );
-    return types.flat();
   }
 }
 

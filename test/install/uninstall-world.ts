@@ -11,10 +11,12 @@ import { apiVersionOf, type KubeObject, keyOf, type ObjectRef, type ResourceType
 import { ownerReference } from "../../src/kube/ownership.ts";
 import type { Draft, Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { managedKinds } from "../../src/reconcile/managed-kinds.ts";
 import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
 import { deploymentType } from "../../src/restart/workload-kinds.ts";
 import { type Lease, leaseType, microTime } from "../../src/runtime/lease-record.ts";
 import { btp } from "../families/btp.ts";
+import { cloudFoundry } from "../families/cloud-foundry.ts";
 import type { Fuse } from "../reconcile/fuse.ts";
 import { typeOf } from "./type-of.ts";
 
@@ -25,11 +27,21 @@ const IN_USE = "keyturn.dev/in-use";
 export const OPERATOR = { namespace: SYSTEM, name: "keyturn" };
 const OWN_SECRETS = ["keyturn-fingerprint-key", "keyturn-audit-key", "keyturn-audit-anchor"];
 const TICK_MS = 250;
+/** What the operator puts finalizers on. */
+const KEYED = managedKinds.map(({ type }) => type);
+const CONFIGURED = [btp, cloudFoundry];
 
 export interface Said {
   readonly code: number | "died";
   readonly stdout: string;
   readonly stderr: string;
+}
+
+interface Circumstances {
+  readonly fuse?: Fuse;
+  readonly isEnough?: (stdout: string) => boolean;
+  /** Another way to the cluster. */
+  readonly kube?: Kube;
 }
 
 /** As `-o json` has it. */
@@ -60,15 +72,14 @@ export class UninstallWorld {
   /** What answers a Deployment that is scaled down: somebody who scales it up again. */
   isStubborn = false;
 
-  readonly manifests = manifests({
-    namespace: SYSTEM,
-    image: "keyturn:0",
-    controllers: ["btp", "bind9-keys"],
-    protectSecrets: true,
-  });
+  readonly manifests: readonly KubeObject[];
 
-  static async open(): Promise<UninstallWorld> {
-    const world = new UninstallWorld();
+  private constructor(controllers: readonly string[]) {
+    this.manifests = manifests({ namespace: SYSTEM, image: "keyturn:0", controllers, protectSecrets: true });
+  }
+
+  static async open(controllers: readonly string[] = ["btp", "bind9-keys"]): Promise<UninstallWorld> {
+    const world = new UninstallWorld(controllers);
     world.#cluster.server.start();
     await world.install();
     await world.settle();
@@ -151,16 +162,12 @@ export class UninstallWorld {
   }
 
   /** `keyturn uninstall`, while time goes on and the operator works, until it ends, dies, or somebody has had enough. */
-  async uninstall(
-    words: readonly string[],
-    { fuse, isEnough }: { readonly fuse?: Fuse; readonly isEnough?: (stdout: string) => boolean } = {},
-  ): Promise<Said> {
+  async uninstall(words: readonly string[], { fuse, isEnough, kube = this.kube }: Circumstances = {}): Promise<Said> {
     const { clock } = this.#cluster;
     const { world, said, signal } = scriptedWorld({ clock });
     const flags = parseFlags(uninstallCommand, words);
     let isOver = false;
-    const kube = fuse ? fuse.kube(this.kube) : this.kube;
-    const running = runUninstall({ kube, namespace: "default", flags, world })
+    const running = runUninstall({ kube: fuse ? fuse.kube(kube) : kube, namespace: "default", flags, world })
       .catch((error: unknown) => {
         if (!fuse?.isBlown) throw error;
         return "died" as const;
@@ -195,7 +202,9 @@ export class UninstallWorld {
   /** Everything that bears a finalizer of Keyturn's. */
   async held(): Promise<readonly string[]> {
     const all = await Promise.all(
-      [btp.type, providerConfig, rndcKey, secretType].map(async (type) => (await this.#list(type)).map(titled(type))),
+      [...KEYED, ...CONFIGURED.map(({ configType }) => configType), secretType].map(async (type) =>
+        (await this.#list(type)).map(titled(type)),
+      ),
     );
     return all
       .flat()
@@ -220,11 +229,14 @@ export class UninstallWorld {
     }
     if (wanted === 0 && !this.isLedOutside) return this.#release();
     await this.#renew(this.isLedOutside ? "laptop_1" : "keyturn-0_1");
-    for (const type of [btp.type, rndcKey]) {
+    for (const type of KEYED) {
       for (const object of await this.#list(type)) await this.#lookAfter(type, object);
     }
+    for (const { type, configType } of CONFIGURED) {
+      const isNeeded = (await this.#list(type)).length > 0;
+      for (const config of await this.#list(configType)) await this.#hold(configType, config, isNeeded);
+    }
     const isNeeded = (await this.#list(btp.type)).length > 0;
-    for (const config of await this.#list(providerConfig)) await this.#hold(providerConfig, config, isNeeded);
     const login = await ifFound(this.kube.get(secretType, { namespace: SHOP, name: "login" }));
     if (login) await this.#hold(secretType, login, isNeeded);
   }

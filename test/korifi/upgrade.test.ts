@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
+import { secretProtection } from "../../src/install/secret-protection.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { customResourceDefinitions, secrets, statefulSets } from "../conformance/kinds.ts";
+import { typeOf } from "../install/type-of.ts";
 import { installDefinitions } from "../operator/bindings.ts";
 import { connect } from "../support/connect.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
@@ -61,6 +63,11 @@ describe(`a Korifi that was there before, on the ${target.name} server`, { timeo
     access = await operatorAccess({ ...server, name: target.name }, { controllers: CONTROLLERS });
     if (target.name === "real") ends.defer(() => installDefinitions(kube));
     for (const type of [instanceType, bindingType]) await label(kube, type, null);
+    // People write what has become theirs, though what is published is protected.
+    for (const object of access.account ? secretProtection(access.account) : []) {
+      await kube.create(typeOf(object), object);
+      ends.defer(async () => void (await kube.delete(typeOf(object), { name: object.metadata.name })));
+    }
     world = await KorifiWorld.open(kube);
     ends.defer(() => world.close());
   });

@@ -50,6 +50,37 @@ test("an upgrade writes no Secret that was there, and moves no reference, until 
   await world.stop();
 });
 
+test("a Secret that an instance names as its own is not marked as made from others, and knows what it was made from", async () => {
+  const world = await legacy();
+  await world.pass(10_000);
+  const marks = async (name: string) => {
+    const { labels = {}, annotations = {} } = (await world.get(secretType, name))?.metadata ?? {};
+    return [labels["keyturn.dev/derived"], annotations["keyturn.dev/derived-from"]];
+  };
+  assert.deepEqual(await marks("db-migrated"), ["true", "db"]);
+  const vcapFrom = await world.derivedFrom("shop-vcap-services");
+  assert.equal(vcapFrom, "db,db-migrated");
+  await world.patch(cfServiceInstance, "db", { spec: { secretName: "db-migrated" } });
+  await world.pass(10_000);
+  assert.deepEqual(await marks("db-migrated"), [undefined, "db"]);
+  assert.deepEqual(await world.texts("db-migrated"), { credentials: '{"type":"postgres","user":"alice"}' });
+  assert.equal(
+    await world.derivedFrom("shop-vcap-services"),
+    vcapFrom,
+    "whoever uses that uses the same key as before",
+  );
+  const { credentials, credentialsObservedVersion } = await world.status(cfServiceInstance, "db");
+  assert.deepEqual(
+    [credentials, credentialsObservedVersion],
+    [{ name: "db-migrated" }, await versionOf(world, "db-migrated")],
+  );
+  assert.equal(await world.condition(cfServiceInstance, "db", "Ready"), "True Available");
+  await world.patch(cfServiceInstance, "db", { spec: { secretName: "db" } });
+  await world.pass(10_000);
+  assert.deepEqual(await marks("db-migrated"), ["true", "db"], "it is made from the other one again");
+  await world.stop();
+});
+
 test("with auto, a status of somebody else's keeps everything in its namespace as it is, and that is said", async () => {
   const world = await KorifiControllersWorld.begin();
   await world.secret("db", { credentials: "{}" });

@@ -243,7 +243,7 @@ export class KorifiControllersWorld implements OperatedWorld {
       const version = `${metadata.uid} ${metadata.resourceVersion}`;
       if (this.#versionsSeen.get(key) === version) continue;
       this.#versionsSeen.set(key, version);
-      const content = JSON.stringify([type, data, metadata.annotations]);
+      const content = JSON.stringify([type, data, metadata.annotations, metadata.labels]);
       this.#contents.set(key, [...(this.#contents.get(key) ?? []), content]);
     }
   }

@@ -233,6 +233,17 @@ describe("what was asked, held against what is granted", () => {
     assert.deepEqual(judgeRights([...asked, everywhere], [btp]).unused, ["btp: create secrets"]);
   });
 
+  test("what a controller is granted at home is needed by it, and there", () => {
+    const home = { ...SECRET, namespace: "keyturn-system" };
+    const atHome: GrantedRole = { name: "btp", isAtHome: true, rules: [secrets("get", "patch")] };
+    const unused = (...asked: readonly AuditedRequest[]) => judgeRights(asked, [atHome]).unused;
+    const both = ["btp at home: get secrets", "btp at home: patch secrets"];
+    assert.deepEqual(unused(request("get", home), request("patch", home)), []);
+    assert.deepEqual(unused(request("get", home)), both.slice(1));
+    assert.deepEqual(unused(request("get", SECRET)), both, "in another namespace");
+    assert.deepEqual(unused(request("get", home, { userAgent: "keyturn/0.2.0 (restart)" })), both, "by somebody else");
+  });
+
   test("names count where a rule has some, each of them", () => {
     const named = request("get", { resource: "secrets", namespace: "keyturn-system", name: "keyturn-audit-key" });
     assert.deepEqual(judgeRights([named], [own]).unused, [

@@ -7,6 +7,8 @@ export interface GrantedRole {
   readonly name: string;
   /** Granted in the operator's own namespace alone. */
   readonly isOwn?: true;
+  /** The same, to its own controller: where the operator may look at some namespaces alone. */
+  readonly isAtHome?: true;
   /** Whatever is switched on: who asks may be anybody. */
   readonly isShared?: true;
   /** Others look at workloads through its eyes where it runs, and not at all where it does not. */
@@ -98,7 +100,7 @@ class Judge {
     const [best] = own.sort((a, b) => breadth(a) - breadth(b));
     if (best) {
       // What is asked for at home alone need not be granted everywhere.
-      if (best.role.isOwn || asked.namespace !== asked.home) this.#note(best, found);
+      if (isThere(best.role) || asked.namespace !== asked.home) this.#note(best, found);
     } else if (!asked.isMaybe && !found.some((right) => this.#helps(right, caller))) {
       const callers = caller === undefined ? [] : [caller];
       this.#missing.add(`${describe({ ...asked, callers })}: no role of its own allows it`);
@@ -123,7 +125,7 @@ class Judge {
       [...rights].filter((right) => right.role === role).length;
     return {
       roles: this.#roles.map((role) => ({
-        name: role.name,
+        name: titleOf(role),
         granted: countOf(this.#rights, role),
         needed: countOf(this.#needed, role),
       })),
@@ -166,24 +168,28 @@ function neededFor(request: AuditedRequest): readonly Asked[] {
 const isFor = ({ role }: Right, caller: string | undefined): boolean =>
   role.isOwn === true || role.isShared === true || role.name === caller;
 
+const isThere = ({ isOwn, isAtHome }: GrantedRole): boolean => isOwn === true || isAtHome === true;
+
 const READS: readonly string[] = ["get", "list", "watch"];
 
 function grants(right: Right, asked: Asked): boolean {
   const isSame = right.verb === asked.verb && right.group === asked.group && right.resource === asked.resource;
   const isNamed = right.name === undefined || right.name === asked.name;
-  return isSame && isNamed && (!right.role.isOwn || asked.namespace === asked.home);
+  return isSame && isNamed && (!isThere(right.role) || asked.namespace === asked.home);
 }
 
 const breadth = ({ role, name }: Right): number =>
-  (role.isOwn ? 0 : role.isShared ? 2 : 4) + (name === undefined ? 1 : 0);
+  (isThere(role) ? 0 : role.isShared ? 2 : 4) + (name === undefined ? 1 : 0);
 
 const isMeant = ({ verb, resource, namespace }: DeclaredRefusal, request: AuditedRequest): boolean =>
   (verb === undefined || verb === request.verb) &&
   (resource === undefined || resource === request.resource) &&
   (namespace === undefined || namespace === request.namespace);
 
+const titleOf = ({ name, isAtHome }: GrantedRole): string => (isAtHome ? `${name} at home` : name);
+
 const describeRight = (right: Right): string =>
-  `${right.role.name}: ${right.verb} ${nameOf(right)}${right.name === undefined ? "" : ` "${right.name}"`}`;
+  `${titleOf(right.role)}: ${right.verb} ${nameOf(right)}${right.name === undefined ? "" : ` "${right.name}"`}`;
 
 const describe = (request: Asked & Pick<AuditedRequest, "callers">): string => {
   const who = request.callers.length === 0 ? "the operator" : request.callers.join();

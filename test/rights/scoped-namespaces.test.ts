@@ -4,26 +4,25 @@ import { families } from "../families/families.ts";
 import { brisk, ignoreMissing, Stage } from "../rotation/stage.ts";
 import { StoryBinding } from "../rotation/story-binding.ts";
 import { eventually } from "../support/eventually.ts";
-import { operatorAccess } from "../support/operator-access.ts";
+import { operatorAccess, SCOPED_HOME } from "../support/operator-access.ts";
 import { pickTarget } from "../support/pick-target.ts";
 
 /** Credentials of ProviderConfigs are where the operator is, as the pages have it; what it makes of them is elsewhere. */
 const target = await pickTarget();
-const HOME = "keyturn-scoped";
 
 describe(`an operator of one namespace, on the ${target.name} server`, { timeout: 180_000 }, () => {
   test("rotates keys of every kind there, with credentials from its own", async () => {
     const stage = await Stage.set({ target, name: "scoped" });
     try {
       const { kubeconfig } = stage.server;
-      const scoped = { namespace: HOME, scopedNamespaces: [stage.namespace] };
+      const scoped = { namespace: SCOPED_HOME, scopedNamespaces: [stage.namespace] };
       const access = await operatorAccess({ name: target.name, kubeconfig }, scoped);
-      await stage.putNamespace(HOME);
+      await stage.putNamespace(SCOPED_HOME);
       const config = `${stage.namespace}-home`;
       const oneOfEach = new Map(families.map((family) => [family.standIn, family]));
       for (const family of oneOfEach.values()) {
         const standIn = stage.standInOf(family);
-        await stage.putProviderConfig(family, config, standIn.login(standIn.url), HOME);
+        await stage.putProviderConfig(family, config, standIn.login(standIn.url), SCOPED_HOME);
       }
       const operator = stage.startOperator([...brisk(), "--namespaces", stage.namespace], access);
       await operator.ready();
@@ -43,7 +42,7 @@ describe(`an operator of one namespace, on the ${target.name} server`, { timeout
       }
       assert.doesNotMatch(operator.text, /forbidden/i);
     } finally {
-      await stage.removeNamespace(HOME);
+      await stage.removeNamespace(SCOPED_HOME);
       await stage.strike();
     }
   });

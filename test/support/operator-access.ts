@@ -15,6 +15,8 @@ import type { ServerName } from "./target.ts";
 
 /** Where an operator is installed, unless somebody wants it elsewhere. */
 export const SYSTEM = "keyturn-system";
+/** Where one is that may look at some namespaces alone. */
+export const SCOPED_HOME = "keyturn-scoped";
 /** The name of the Lease in an installation. */
 export const LEASE = "keyturn";
 

@@ -2,17 +2,19 @@ import { cfServiceInstance } from "../../api/korifi/cf-service-instance.ts";
 import { DERIVED_FROM, DERIVED_LABEL } from "../../api/korifi/names.ts";
 import { UsageError } from "../../base/errors.ts";
 import { credentialsData } from "../../korifi/credentials.ts";
-import { isRefused, readInstance } from "../../korifi/read-objects.ts";
-import { AlreadyExists, Conflict, NotFound, NotServed } from "../../kube/errors.ts";
+import { isRefused, readInstance, viewSecret } from "../../korifi/read-objects.ts";
+import { AlreadyExists, Conflict, Invalid, NotFound, NotServed } from "../../kube/errors.ts";
 import { ifFound } from "../../kube/if-found.ts";
 import { apiVersionOf, type KubeObject, keyOf } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
+import { recordOf } from "../../kube/record.ts";
 import { type SecretAddress, secretType } from "../../publish/secret-publisher.ts";
 import { FIELD_MANAGER } from "../field-manager.ts";
+import { Handover, type HandoverOptions } from "./handover.ts";
 import { type CredentialsWish, findingText } from "./read-wish.ts";
 import { planSet, type SetPlan, type SetStep } from "./set-plan.ts";
 
-export interface SetOptions {
+export interface SetOptions extends HandoverOptions {
   readonly kube: Kube;
   /** The instance. */
   readonly at: SecretAddress;
@@ -22,7 +24,7 @@ export interface SetOptions {
 }
 
 export type SetResult =
-  | { readonly kind: "refused"; readonly why: string }
+  | { readonly kind: "refused"; readonly why: string; readonly isStopped?: boolean }
   /** They are set, by these steps. `version` is that of the Secret that has them; undefined where nothing was written. */
   | {
       readonly kind: "set";
@@ -40,9 +42,11 @@ const MAX_LOOKS = 20;
  */
 export async function setCredentials(options: SetOptions): Promise<SetResult> {
   const { onStep, wish } = options;
+  const handover = new Handover(options);
   const done: SetStep[] = [];
+  let former: Former | undefined;
   let version: string | undefined;
-  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+  for (let looks = 0; looks < MAX_LOOKS; ) {
     const { plan, instance, target } = await look(options);
     if (plan.kind === "refused") return plan;
     const { secretName, steps } = plan;
@@ -51,20 +55,65 @@ export async function setCredentials(options: SetOptions): Promise<SetResult> {
     if (left.length === 0) {
       return { kind: "set", secretName, steps: done, version: version ?? target?.metadata.resourceVersion ?? "" };
     }
-    try {
-      for (const step of wish.isDryRun ? left : left.slice(0, 1)) {
-        const { metadata } = await carryOut(options, instance, step);
-        if (step.kind !== "point") version = metadata.resourceVersion;
-        done.push(step);
-        onStep(step);
-      }
-    } catch (error) {
-      if (!(error instanceof Conflict || error instanceof AlreadyExists || error instanceof NotFound)) throw error;
-      continue;
+    let came: Came = "behind";
+    for (const step of wish.isDryRun ? left : left.slice(0, 1)) {
+      came = await attempt(options, instance, step);
+      if (typeof came === "string") break;
+      if (step.kind === "point") former ??= { secretName: secretNameIn(instance), pointedAt: secretName };
+      else version = came.metadata.resourceVersion;
+      done.push(step);
+      onStep(step);
     }
-    if (wish.isDryRun) return { kind: "set", secretName, steps: done };
+    if (came === "held") {
+      const why = await handover.pause();
+      if (why !== undefined) return giveUp(options, { secretName, why, former, isStopped: handover.isStopped });
+    } else if (came === "behind") looks++;
+    else if (wish.isDryRun) return { kind: "set", secretName, steps: done };
   }
   throw new Conflict(`${keyOf(options.at)} is written by somebody else all the time: nothing more was tried`);
+}
+
+/** What a write came to: `behind`, it was of what is not so any more; `held`, it is not yet anybody else's to write. */
+type Came = KubeObject | "behind" | "held";
+
+async function attempt(options: SetOptions, instance: KubeObject, step: SetStep): Promise<Came> {
+  try {
+    return await carryOut(options, instance, step);
+  } catch (error) {
+    if ([Conflict, AlreadyExists, NotFound].some((kind) => error instanceof kind)) return "behind";
+    const isHeld = error instanceof Invalid && step.kind === "write" && viewSecret(step.over).isMarked === true;
+    if (!isHeld) throw error;
+    // The operator hands it over once it is pointed at, which is not done here.
+    return options.wish.isDryRun ? step.over : "held";
+  }
+}
+
+/** What the instance named before it was pointed elsewhere. */
+interface Former {
+  readonly secretName: unknown;
+  readonly pointedAt: string;
+}
+
+const secretNameIn = ({ spec }: KubeObject): unknown => recordOf(spec).secretName;
+
+interface Failure {
+  readonly secretName: string;
+  readonly why: string;
+  readonly former: Former | undefined;
+  readonly isStopped: boolean;
+}
+
+/** Nothing is left half done: what this call has changed is as it was. */
+async function giveUp({ kube, at }: SetOptions, failure: Failure): Promise<SetResult> {
+  const { secretName, former, isStopped } = failure;
+  if (former) {
+    const instance = await getInstance(kube, at);
+    const body = { metadata: sameAs(instance), spec: { secretName: former.secretName ?? null } };
+    const isStill = secretNameIn(instance) === former.pointedAt;
+    if (isStill) await kube.patch(cfServiceInstance, at, { type: "merge", body }, { fieldManager: FIELD_MANAGER });
+  }
+  const why = `the Secret ${secretName} is protected for as long as it is marked as made by Keyturn, and ${failure.why}`;
+  return { kind: "refused", why: `${why}; nothing has changed`, isStopped };
 }
 
 interface Look {
@@ -128,7 +177,8 @@ function carryOut({ kube, at, wish }: SetOptions, instance: KubeObject, step: Se
       how,
     );
   }
-  const isDerived = step.over.metadata.annotations?.[DERIVED_FROM] !== undefined;
+  const { isMarked, derivedFrom } = viewSecret(step.over);
+  const isDerived = isMarked === true || derivedFrom !== undefined;
   const metadata = { ...sameAs(step.over), ...(isDerived && NOT_DERIVED) };
   return kube.patch(secretType, ref, { type: "merge", body: { metadata, data } }, how);
 }

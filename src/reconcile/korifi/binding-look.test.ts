@@ -90,7 +90,8 @@ async function moved({
   const { apiVersion, kind } = binding;
   const { name, uid = "" } = binding.metadata;
   const annotations = { "keyturn.dev/derived-from": "new" };
-  const owner = { annotations, ownerReferences: [{ apiVersion, kind, name, uid }] };
+  const labels = { "keyturn.dev/derived": "true" };
+  const owner = { annotations, labels, ownerReferences: [{ apiVersion, kind, name, uid }] };
   const texts = { user: "bob", type: "user-provided" };
   const mount = { ...secretObject("b1", texts, owner), type: "servicebinding.io/user-provided" };
   told.tell(korifiSources.secrets, await put(secretType, mount));

@@ -149,11 +149,27 @@ export class LiveSecrets {
       if (this.#written.size > this.#tidyAt) this.#tidy();
       return { uid, version };
     } catch (error) {
-      if (error instanceof AlreadyExists || (error instanceof NotFound && write.over)) {
-        throw new Conflict(`the Secret ${namespace}/${write.name} has changed`, { cause: error });
-      }
-      const isRefused = error instanceof NotFound || REFUSALS.some((refusal) => error instanceof refusal);
-      throw isRefused ? new ObjectRefused(object, error as Error) : error;
+      if (error instanceof AlreadyExists || (error instanceof NotFound && write.over)) throw changed(object, error);
+      throw asRefusal(object, error);
+    }
+  }
+
+  /** The very one that was seen: it is not marked as made from others any more. Throws as a write does. */
+  async release(
+    namespace: string,
+    { name, uid, version }: SecretVersion & { readonly name: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const body = { metadata: { uid, resourceVersion: version, labels: { [DERIVED_LABEL]: null } } };
+    const ref = { namespace, name };
+    const secret: KubeObject = { apiVersion: "v1", kind: "Secret", metadata: ref };
+    try {
+      const how = { fieldManager: FIELD_MANAGER, signal };
+      const { metadata } = await this.#kube.patch(secretType, ref, { type: "merge", body }, how);
+      this.#caches.noteWrite({ ...secret, metadata });
+      this.#written.delete(keyOf(ref));
+    } catch (error) {
+      throw error instanceof NotFound ? changed(secret, error) : asRefusal(secret, error);
     }
   }
 
@@ -187,6 +203,14 @@ export class LiveSecrets {
   }
 }
 
+const changed = ({ metadata }: KubeObject, cause: Error): Conflict =>
+  new Conflict(`the Secret ${keyOf(metadata)} has changed`, { cause });
+
+const asRefusal = (object: KubeObject, error: unknown): unknown =>
+  [NotFound, ...REFUSALS].some((refusal) => error instanceof refusal)
+    ? new ObjectRefused(object, error as Error)
+    : error;
+
 interface Written {
   readonly word: string;
   /** Without its values. */
@@ -200,7 +224,7 @@ function writtenView(write: SecretWrite, place: SecretPlace, version: SecretVers
   const keys = Object.keys(data.reveal()).map((key) => [key, ""] as const);
   const ownerUids = present?.ownerUids ?? (owner ? [owner.uid] : []);
   const known = new Redacted<Readonly<Record<string, string>>>(Object.fromEntries(keys));
-  const said = { ownerUids, derivedFrom, ...(servicesOf !== undefined && { servicesOf }) };
+  const said = { ownerUids, derivedFrom, isMarked: true as const, ...(servicesOf !== undefined && { servicesOf }) };
   return { name, ...version, type, data: known, digest: dataDigest(data), ...said };
 }
 

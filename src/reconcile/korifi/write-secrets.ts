@@ -17,9 +17,14 @@ export async function writeSecrets(work: SecretWork, signal: AbortSignal): Promi
   const { object, plan, sights, secrets, assertCurrent } = work;
   const { namespace = "" } = object.metadata;
   for (const write of plan.writes) {
-    if (write.kind !== "secret") continue;
+    if (write.kind !== "secret" && write.kind !== "release-secret") continue;
     const present = sights.get(write.name);
     if (present && !secrets.isOurs(namespace, present)) await assertCurrent();
+    if (write.kind === "release-secret") {
+      // Its new version counts as unseen: the look at it says the rest.
+      await secrets.release(namespace, write, signal);
+      continue;
+    }
     const version = await secrets.write(write, { namespace, owner: takenAlongBy(object), present }, signal);
     sights.noteWritten(write.name, version);
   }

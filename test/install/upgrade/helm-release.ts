@@ -40,6 +40,11 @@ export class HelmRelease {
     await this.#say("rollback", this.#options.name, String(revision));
   }
 
+  /** With its hooks; rejects with what Helm says where one of them fails. */
+  async uninstall(): Promise<void> {
+    await this.#say("uninstall", this.#options.name);
+  }
+
   /** Of each revision, oldest first: `chart status`. */
   async history(): Promise<readonly string[]> {
     const text = await this.#say("history", this.#options.name, "--output", "json");

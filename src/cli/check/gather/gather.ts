@@ -13,7 +13,7 @@ import { deploymentType } from "../../../restart/workload-kinds.ts";
 import { crdType } from "../../../runtime/operator.ts";
 import type { Sight } from "../finding.ts";
 import type { DefinitionFacts } from "../judge/definitions.ts";
-import { LEASE, wordsOf } from "../judge/election.ts";
+import { electionOf, LEASE, wordsOf } from "../judge/election.ts";
 import type { ClusterFacts, Facts } from "../judge/judge.ts";
 import type { Contact } from "../judge/server.ts";
 import { isOurs } from "../judge/whose.ts";
@@ -65,7 +65,7 @@ async function gatherCluster(
   const families = [createBtpFamily(), createCloudFoundryFamily()].filter(({ name }) => controllers.includes(name));
   const servesPolicies = !contact.servesPolicies.isSeen || contact.servesPolicies.value;
   const deployments = await lookAtAll(kube, deploymentType);
-  const own = operatorIn(deployments, namespace);
+  const own = operatorIn(deployments, namespace, account);
   return {
     skewMs,
     definitions: await gatherDefinitions(kube, kinds),
@@ -73,7 +73,7 @@ async function gatherCluster(
       controllers,
       namespace,
       scopedNamespaces,
-      lease: LEASE,
+      lease: own ? electionOf(own).leaseName : LEASE,
       hasDashboard: own !== undefined && servesDashboard(own),
       account,
       user: contact.user,
@@ -90,10 +90,19 @@ async function gatherCluster(
   };
 }
 
-const operatorIn = (deployments: Sight<readonly KubeObject[]>, namespace: string): KubeObject | undefined =>
-  (deployments.isSeen ? deployments.value : []).find(
+/** Of several there, the one that runs as whoever is asked about. */
+function operatorIn(
+  deployments: Sight<readonly KubeObject[]>,
+  namespace: string,
+  account: Account | undefined,
+): KubeObject | undefined {
+  const here = (deployments.isSeen ? deployments.value : []).filter(
     (deployment) => isOurs(deployment) && deployment.metadata.namespace === namespace,
   );
+  const isMeant = (deployment: KubeObject): boolean =>
+    account?.namespace === namespace && accountOf(deployment, namespace).name === account.name;
+  return here.find(isMeant) ?? here[0];
+}
 
 const servesDashboard = (operator: KubeObject): boolean =>
   wordsOf(operator).some((word) => word.startsWith("--dashboard-bind"));
