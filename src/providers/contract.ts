@@ -95,6 +95,8 @@ export interface OutsideKey {
   readonly complaint?: string;
   /** What is going on with it, where that is no fault and takes its time; the same words for as long as it lasts. */
   readonly notice?: string;
+  /** What the system did with it last, in the words that it has for that; absent where it does not tell. */
+  readonly lastOperation?: KeyOperation;
   /** Absent: not marked by any Keyturn. */
   readonly marks?: Marks;
   /**
@@ -103,6 +105,12 @@ export interface OutsideKey {
    * very connection has made by all: then `marks` are those that it is to have, and it is used only once it has them.
    */
   readonly isUnmarkedYet?: true;
+}
+
+export interface KeyOperation {
+  readonly type: string;
+  /** What became of it. */
+  readonly state: string;
 }
 
 export interface DescribedInstance {
