@@ -34,6 +34,7 @@ test("a key is told with all that is known of it", () => {
     state: "ready",
     lastOperation: { type: "create", state: "succeeded" },
     marks,
+    metadata: { labels: {}, annotations: {} },
   });
   assert.equal(decodeBinding({ ...shown, name: null })?.name, "", "bindings of apps may have no name");
 });

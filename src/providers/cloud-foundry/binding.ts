@@ -1,7 +1,7 @@
 import type { KeyMetadata, KeyOperation, OutsideKey } from "../contract.ts";
 import { isRecord, parseInstant, textOf, type UnknownRecord } from "../rest/wire.ts";
 import { decodeMarks } from "./marks.ts";
-import { decodeMetadata } from "./metadata.ts";
+import { decodeMetadata, withoutOurs } from "./metadata.ts";
 
 /** A service credential binding as Cloud Foundry tells it: a key, or the binding of an app. */
 export interface Binding {
@@ -53,6 +53,7 @@ export function keyOf(binding: Binding): OutsideKey {
     ...(state === "deleting" && lastBegunAt !== undefined && { leavingSince: lastBegunAt }),
     ...(lastOperation && { lastOperation }),
     ...(marks && { marks }),
+    metadata: withoutOurs(metadata),
   };
 }
 
