@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualClock, settle } from "../base/manual-clock.ts";
-import { BadRequest, Forbidden, NotServed, Unavailable, Unreachable } from "./errors.ts";
+import { BadRequest, Forbidden, NotFound, NotServed, Unavailable, Unreachable } from "./errors.ts";
 import { createKubeClient, type KubeClientOptions } from "./kube-client.ts";
 import type { KubeObject, ResourceType } from "./objects.ts";
 import type { Kube } from "./port.ts";
@@ -168,6 +168,36 @@ for (const [reason, call] of mistakes) {
     const { kube, requests } = setUp(() => json(secret));
     await assert.rejects(call(kube), BadRequest, reason);
     assert.equal(requests.length, 0);
+  });
+}
+
+const dots: readonly [string, (kube: Kube, dots: string) => Promise<unknown>][] = [
+  ["the name of what is read", (kube, name) => kube.get(secrets, { namespace: "n", name })],
+  ["the name of what has no namespace", (kube, name) => kube.get(widgets, { name })],
+  ["the namespace of what is read", (kube, namespace) => kube.get(secrets, { namespace, name: "s" })],
+  ["the namespace of a list", (kube, namespace) => kube.list(secrets, { namespace })],
+  ["the namespace of a new object", (kube, namespace) => kube.create(secrets, { ...secret, metadata: { namespace } })],
+  [
+    "the name of what is replaced",
+    (kube, name) => kube.replace(secrets, { ...secret, metadata: { namespace: "n", name } }),
+  ],
+  [
+    "the name of what is patched",
+    (kube, name) => kube.patch(secrets, { namespace: "n", name }, { type: "merge", body: {} }),
+  ],
+  ["the name of what is deleted", (kube, name) => kube.delete(secrets, { namespace: "n", name })],
+];
+
+for (const [what, call] of dots) {
+  test(`a dot or two are a step in a path and the name of nothing: ${what}`, async () => {
+    for (const word of [".", ".."]) {
+      const { kube, requests } = setUp(() => Promise.reject(new Error("not to be sent")));
+      await assert.rejects(
+        call(kube, word),
+        (error) => error instanceof NotFound && error.message.includes(`"${word}"`),
+      );
+      assert.deepEqual(requests, []);
+    }
   });
 }
 

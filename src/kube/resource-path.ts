@@ -1,4 +1,4 @@
-import { BadRequest } from "./errors.ts";
+import { BadRequest, NotFound } from "./errors.ts";
 import { describeType, type ResourceType } from "./objects.ts";
 
 type QueryValue = string | number | boolean | undefined;
@@ -10,11 +10,18 @@ export interface PathParts {
   readonly query?: Readonly<Record<string, QueryValue>>;
 }
 
-/** The path of a collection or, with a name, of one object; unset query values are left out. */
+/**
+ * The path of a collection or, with a name, of one object; unset query values are left out. Throws `NotFound` for a name
+ * that is a step in a path to whoever reads it: it would lead out of the collection, or the namespace.
+ */
 export function resourcePath(type: ResourceType, parts: PathParts = {}): string {
   const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
-  const scope = type.namespaced && parts.namespace ? `/namespaces/${encodeURIComponent(parts.namespace)}` : "";
-  const name = parts.name === undefined ? "" : `/${encodeURIComponent(parts.name)}`;
+  const segment = (name: string): string => {
+    if (name === "." || name === "..") throw new NotFound(`${describeType(type)}: nothing can be called "${name}"`);
+    return encodeURIComponent(name);
+  };
+  const scope = type.namespaced && parts.namespace ? `/namespaces/${segment(parts.namespace)}` : "";
+  const name = parts.name === undefined ? "" : `/${segment(parts.name)}`;
   const subresource = parts.subresource === undefined ? "" : `/${parts.subresource}`;
   return `${root}${scope}/${type.plural}${name}${subresource}${queryString(parts.query ?? {})}`;
 }

@@ -44,8 +44,11 @@ export interface Connection {
    */
   delete(id: string, signal: AbortSignal): Promise<"gone" | "accepted">;
 
-  /** Puts marks on a key, or takes ours off it (`undefined`). Other people's labels stay. */
-  mark(id: string, marks: Marks | undefined, signal: AbortSignal): Promise<void>;
+  /**
+   * Puts marks on a key, or takes ours off it (`undefined`). Other people's labels stay. With the marks comes what else is
+   * to stand on the key, where the system has a place for it.
+   */
+  mark(id: string, marks: Marks | undefined, signal: AbortSignal, metadata?: KeyMetadata): Promise<void>;
 
   /**
    * Whether the instance that keys belong to exists. `gone` only when the service itself says so and something beside it
@@ -95,14 +98,24 @@ export interface OutsideKey {
   readonly complaint?: string;
   /** What is going on with it, where that is no fault and takes its time; the same words for as long as it lasts. */
   readonly notice?: string;
+  /** What the system did with it last, in the words that it has for that; absent where it does not tell. */
+  readonly lastOperation?: KeyOperation;
   /** Absent: not marked by any Keyturn. */
   readonly marks?: Marks;
+  /** What stands on it beside marks, whoever put it there; absent where the system has no place for it. */
+  readonly metadata?: KeyMetadata;
   /**
    * The system takes no marks when a key is made, and nobody has put any on this one since: whose it is, only its name can
    * tell. Whoever finds it under a name that is theirs alone marks it, and goes on. Told by `findByName`, and of what this
    * very connection has made by all: then `marks` are those that it is to have, and it is used only once it has them.
    */
   readonly isUnmarkedYet?: true;
+}
+
+export interface KeyOperation {
+  readonly type: string;
+  /** What became of it. */
+  readonly state: string;
 }
 
 export interface DescribedInstance {

@@ -93,7 +93,13 @@ function unknownIn(value: unknown, schema: SchemaNode | undefined, path: string)
 for (const kind of managedKinds) {
   test(`${kind.type.kind}: all that is written into its status is in its schema`, () => {
     const resource = customResources.find((one) => one.kind === kind.type.kind);
-    const status = { ...kind.statusOf(full, policyWith()), nextRotation: "2026-01-13T00:00:00Z" };
+    const seen = {
+      ...known,
+      instanceId: "i",
+      state: "ready",
+      lastOperation: { type: "delete", state: "failed" },
+    } as const;
+    const status = { ...kind.statusOf(full, policyWith(), { seen, stored: {} }), nextRotation: "2026-01-13T00:00:00Z" };
     assert.deepEqual(unknownIn(status, resource?.status, "status"), []);
   });
 }

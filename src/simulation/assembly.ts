@@ -1,3 +1,4 @@
+import type { Logger } from "../base/logger.ts";
 import type { State } from "../engine/model.ts";
 import { type KubeObject, keyOf } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
@@ -10,6 +11,7 @@ import { FamilySource, versionOf } from "../reconcile/managed/family-source.ts";
 import { Holds } from "../reconcile/managed/holds.ts";
 import { createManagedReconcile, type ManagedControllerOptions } from "../reconcile/managed/managed-controller.ts";
 import type { ManagedKind } from "../reconcile/managed/managed-kind.ts";
+import type { RotationObserver } from "../reconcile/managed/managed-reporter.ts";
 import type { Known } from "../reconcile/managed/rest.ts";
 import type { ParentFamily } from "../reconcile/parents/parent-family.ts";
 import { ParentSource } from "../reconcile/parents/parent-source.ts";
@@ -183,7 +185,14 @@ function commonOptions(
       return watch.find(deploymentType, key)?.metadata.resourceVersion;
     }),
     events: new EventRecorder({ kube, clock, logger, reporter }),
+    observer: sayingAloud(logger),
   };
+}
+
+/** What metrics are told is heard, as everything is that is logged. */
+function sayingAloud(logger: Logger): RotationObserver {
+  const tell = (...told: readonly unknown[]): void => logger.debug("counted", { told });
+  return { activated: tell, deleted: tell, secretRestored: tell, failed: tell };
 }
 
 const states = new WeakMap<KubeObject, State>();

@@ -11,6 +11,7 @@ import { ignoreMissing } from "../rotation/stage.ts";
 import { embeddedTarget } from "../support/embedded-target.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
+import { LeakSearch } from "../support/leak-search.ts";
 import { type OpenedStage, openStage, type StageWishes } from "../support/opened-stage.ts";
 import type { OperatorAccess } from "../support/operator-access.ts";
 import type { Target } from "../support/target.ts";
@@ -87,7 +88,7 @@ export class BindStage {
   readonly operators: KeyturnOperator[] = [];
   readonly #namespaces: string[] = [];
   readonly #ends: AsyncDisposableStack;
-  readonly #canaries: ReadonlySet<string>;
+  readonly #leaks: LeakSearch;
   readonly #access: OperatorAccess;
 
   static set(options: BindStageOptions): Promise<BindStage> {
@@ -115,7 +116,7 @@ export class BindStage {
     this.guard = new KeyGuard({ kube, kubelet, secrets });
     ends.defer(() => this.guard.stop());
     this.#access = access;
-    this.#canaries = canaries;
+    this.#leaks = new LeakSearch(() => canaries);
     this.#ends = ends;
   }
 
@@ -169,11 +170,14 @@ export class BindStage {
       const events = (await this.kube.list(eventType)).items;
       const keys = (await this.kube.list(kinds.RndcKey)).items;
       await this.#removeAll();
+      for (const operator of this.operators) await this.#leaks.lookAt(operator);
       const ends = await Promise.all(this.operators.map(endOf));
-      const logs = this.operators.map(({ text }) => text);
-      const seen = JSON.stringify([events, keys.map(({ status }) => status), logs]);
       assert.deepEqual(ends.filter(Boolean), []);
-      assert.ok(![...this.#canaries].some((canary) => seen.includes(canary)), "key material was seen");
+      this.#leaks.look("an event", events);
+      for (const { status } of keys) this.#leaks.look("a status", status);
+      // Once more, ended: what they said last.
+      for (const operator of this.operators) await this.#leaks.lookAt(operator);
+      assert.deepEqual(this.#leaks.places, [], "key material was seen");
       assert.deepEqual(this.kubelet.problems, []);
       assert.deepEqual(this.guard.problems, []);
     } finally {

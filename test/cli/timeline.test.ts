@@ -53,6 +53,93 @@ test("the chart and the dates of a manifest, without a cluster", async () => {
   );
 });
 
+const CF_GROUP = "cloudfoundry.crossplane.io/v1alpha1";
+const INSTANCE = "serviceInstance: 00000000-0000-4000-8000-000000000001";
+const SECRET = "writeConnectionSecretToRef: { name: queue, namespace: shop }";
+
+/** Each where its kind has the policy, and what messages then call it. */
+const elsewhere: readonly { readonly kind: string; readonly field: string; of(rotation: string): string }[] = [
+  {
+    kind: "ServiceCredentialBinding",
+    field: "spec.forProvider.rotation",
+    of: (rotation) => `
+apiVersion: ${CF_GROUP}
+kind: ServiceCredentialBinding
+metadata: { name: queue }
+spec:
+  forProvider: { type: key, name: queue, ${INSTANCE}, ${rotation} }
+  ${SECRET}
+`,
+  },
+  {
+    kind: "RotatingCredentialBinding",
+    field: "spec.rotation",
+    of: (rotation) => `
+apiVersion: ${CF_GROUP}
+kind: RotatingCredentialBinding
+metadata: { name: queue }
+spec:
+  forProvider: { type: key, ${INSTANCE} }
+  ${rotation}
+  ${SECRET}
+`,
+  },
+  {
+    kind: "RotatingResource",
+    field: "spec.rotation",
+    of: (rotation) => `
+apiVersion: keyturn.dev/v1alpha1
+kind: RotatingResource
+metadata: { name: queue, namespace: shop }
+spec:
+  rotationClassName: certificates
+  serviceAccountName: rotator
+  template: { apiVersion: cert-manager.io/v1, kind: Certificate, spec: { secretName: $(name)-tls } }
+  childSecret: { name: $(name)-tls }
+  ${rotation}
+  writeConnectionSecretToRef: { name: queue }
+`,
+  },
+];
+
+for (const { kind, field, of } of elsewhere) {
+  const told = async (rotation: string, ...words: readonly string[]) => {
+    const { world, said } = scriptedWorld({ answer: of(rotation) });
+    const code = await run([timelineCommand], ["timeline", "-f", "-", "--from", "2026-01-01", ...words], world);
+    return { code, ...said };
+  };
+
+  test(`${kind}: its rotations, overlaps and live keys`, async () => {
+    const { code, stdout, stderr } = await told("rotation: { frequency: 720h, ttl: 1080h }", "--for", "100d");
+    assert.deepEqual([code, stderr], [0, ""]);
+    const dates = [
+      `${kind} queue: 100d from 2026-01-01T00:00:00Z`,
+      "A key is replaced after 30d and lives for 45d: 15d of overlap.",
+      "3 rotations; 4 keys made, 2 deleted; at most 2 live keys at a time.",
+      "2026-01-31T00:00:00Z   #2        #1        2026-02-15T00:00:00Z   15d",
+      "2026-03-02T00:00:00Z   #3        #2        2026-03-17T00:00:00Z   15d",
+      "2026-04-01T00:00:00Z   #4        #3        2026-04-16T00:00:00Z   15d",
+    ];
+    const lines = stdout.split("\n");
+    for (const line of dates) assert.ok(lines.includes(line), `${line}\nis not in\n${stdout}`);
+    assert.match(stdout, /^ 2 │(?: +▒+){3}$/m, "after each rotation there are two keys for a while");
+    assert.equal(stdout.match(/▲/g)?.length, 4, "each rotation has its mark, beside the one of the legend");
+  });
+
+  test(`${kind}: without a policy there is one key, for ever`, async () => {
+    const { code, stdout } = await told("");
+    assert.equal(code, 0);
+    assert.match(stdout, /^No rotation: one key, for ever\.$/m);
+    assert.match(stdout, /^0 rotations; 1 key made, 0 deleted; at most 1 live key at a time\.$/m);
+  });
+
+  test(`${kind}: a policy that cannot be followed is named by its field`, async () => {
+    const { code, stdout, stderr } = await told("rotation: { frequency: 2h, ttl: 1h }");
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.ok(stderr.startsWith(`keyturn: ${kind} queue: ${field}.ttl: must be at least the frequency (2h)`), stderr);
+  });
+}
+
 test("mistakes are one line that names the file, or the field and what to do", async () => {
   const good = file("one.yaml", GOOD);
   const table: readonly (readonly [words: readonly string[], code: number, message: RegExp])[] = [

@@ -1,6 +1,5 @@
 import type { Stage } from "../rotation/stage.ts";
 import { eventually } from "../support/eventually.ts";
-import type { KeyturnOperator } from "../support/keyturn-operator.ts";
 import { LEASE } from "../support/operator-access.ts";
 import { Replica } from "./replica.ts";
 
@@ -9,8 +8,6 @@ const FLAGS = [
   ...["--sweep-every", "3s", "--restart-quiet-period", "1s", "--restart-max-wait", "3s", "--restart-max-per-hour", "0"],
 ];
 const LOST = "no longer leading";
-/** Stands in every secret that a sandbox gives out. */
-const CANARY = "sandbox-secret";
 const PATIENCE_MS = 120_000;
 
 export interface Roles {
@@ -23,7 +20,7 @@ export class Pair {
   /** How often one could not renew its Lease in time, and left: on a machine that is too busy for one of a few seconds. */
   lost = 0;
   readonly replicas: readonly Replica[];
-  readonly #operators: KeyturnOperator[];
+  readonly #stage: Stage;
 
   static async start(options: {
     readonly stage: Stage;
@@ -40,14 +37,14 @@ export class Pair {
         main,
         onStart: (operator) => void stage.operators.push(operator),
       });
-    const pair = new Pair([await replica(), await replica()], stage.operators);
+    const pair = new Pair([await replica(), await replica()], stage);
     await pair.inPlace();
     return pair;
   }
 
-  private constructor(replicas: readonly Replica[], operators: KeyturnOperator[]) {
+  private constructor(replicas: readonly Replica[], stage: Stage) {
     this.replicas = replicas;
-    this.#operators = operators;
+    this.#stage = stage;
   }
 
   /** Until one leads and the other one knows the world. */
@@ -78,8 +75,9 @@ export class Pair {
     if (code !== 1 || !operator.text.includes(LOST)) {
       throw new Error(`an operator had ended by itself, with ${code}:\n${operator.text.slice(-4_000)}`);
     }
-    if (operator.text.includes(CANARY)) throw new Error("key material was seen in the log of an operator");
-    this.#operators.splice(this.#operators.indexOf(operator), 1);
+    const { leaks, operators } = this.#stage;
+    leaks.look("the log", operator.text);
+    operators.splice(operators.indexOf(operator), 1);
     this.lost++;
     replica.revive();
   }
@@ -88,6 +86,7 @@ export class Pair {
   async leave(problems: string[]): Promise<void> {
     await this.inPlace();
     for (const replica of this.replicas) {
+      await this.#stage.leaks.lookAt(replica.operator);
       const code = await replica.leave();
       if (code !== 0) problems.push(`an operator left with ${code}`);
     }

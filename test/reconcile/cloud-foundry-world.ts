@@ -9,6 +9,7 @@ import {
 } from "../../src/reconcile/cloudfoundry/cloud-foundry-objects.fixture.ts";
 import { installForeignKind } from "../../src/reconcile/objects.fixture.ts";
 import { type LiveKey, SandboxCloudFoundry } from "../../src/sandbox/cloud-foundry/sandbox-cloud-foundry.ts";
+import type { SandboxResponse } from "../../src/sandbox/http/exchange.ts";
 import { CANARY, ManagedWorld, SANDBOX_URL } from "./managed-world.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -116,13 +117,18 @@ export class CloudFoundryWorld extends ManagedWorld<SandboxCloudFoundry> {
 
   /** Somebody at a command line asks for it to be deleted. */
   async deleteByHand(guid: string): Promise<void> {
-    const { status } = await this.sandbox.handle({
-      method: "DELETE",
-      path: `/v3/service_credential_bindings/${guid}`,
+    assert.equal((await this.asUser("DELETE", `/${guid}`)).status, 202);
+  }
+
+  /** What somebody at a command line does with the bindings. */
+  asUser(method: "POST" | "PATCH" | "DELETE", place: string, body?: Fields): Promise<SandboxResponse> {
+    return this.sandbox.handle({
+      method,
+      path: `/v3/service_credential_bindings${place}`,
       query: new URLSearchParams(),
       headers: { authorization: `bearer ${this.sandbox.controls.issueToken(this.#user)}` },
+      ...(body && { body: JSON.stringify(body) }),
     });
-    assert.equal(status, 202);
   }
 
   protected configure(): Promise<void> {

@@ -11,6 +11,7 @@ import { ServiceManagerStandIn } from "../families/service-manager-stand-in.ts";
 import type { OutsideKey, StandIn } from "../families/stand-in.ts";
 import { eventually } from "../support/eventually.ts";
 import { type KeyturnOperator, startKeyturnOperator } from "../support/keyturn-operator.ts";
+import { LeakSearch } from "../support/leak-search.ts";
 import { type OpenedStage, openStage, type StageWishes } from "../support/opened-stage.ts";
 import type { OperatorAccess } from "../support/operator-access.ts";
 import type { RunningTarget } from "../support/target.ts";
@@ -67,8 +68,8 @@ export class Stage {
   readonly guard: SecretGuard;
   readonly secrets: Mirror;
   readonly operators: KeyturnOperator[] = [];
+  readonly leaks = new LeakSearch(() => [CANARY]);
   readonly #bindings: ReadonlyMap<Family, Mirror>;
-  readonly #leaks = new Set<string>();
   readonly #secretListeners = new Map<string, (secret: KubeObject) => void>();
   readonly #ends: AsyncDisposableStack;
   /** Of its operators. */
@@ -96,7 +97,7 @@ export class Stage {
       this.#secretListeners.get(keyOf(secret.metadata))?.(secret);
     });
     const mirrorOf = ({ type }: Family): Mirror =>
-      new Mirror(kube, type, (binding) => this.#lookForLeaks("a binding", binding));
+      new Mirror(kube, type, (binding) => this.leaks.look("a binding", binding));
     this.#bindings = new Map(families.map((family) => [family, mirrorOf(family)]));
     this.#ends = ends;
     for (const part of [this.secrets, ...this.#bindings.values(), this.guard]) ends.defer(() => part.stop());
@@ -193,15 +194,17 @@ export class Stage {
       for (const { configType } of families) await this.#removeAll(configType);
       await eventually("all Secrets to go with their owners", async () => !this.#hasOwned() || undefined, COLLECTED_MS);
       await this.#remove(namespaces, { name: this.namespace });
+      for (const operator of this.operators) await this.leaks.lookAt(operator);
       const ends = await Promise.all(this.operators.map(endOf));
       assert.deepEqual(
         ends.filter((end) => end !== "in peace"),
         [],
       );
       const { items } = await this.kube.list(events, { namespace: "default" });
-      for (const event of items) this.#lookForLeaks("an event", event);
-      for (const operator of this.operators) this.#lookForLeaks("the log", operator.text);
-      assert.deepEqual([...this.#leaks], [], "key material was seen");
+      for (const event of items) this.leaks.look("an event", event);
+      // Once more, ended: what they said last.
+      for (const operator of this.operators) await this.leaks.lookAt(operator);
+      assert.deepEqual(this.leaks.places, [], "key material was seen");
       assert.ok(this.guard.logins > 0, "somebody logged in");
     } finally {
       await this.#ends.disposeAsync();
@@ -248,11 +251,6 @@ export class Stage {
 
   async #letGo(type: ResourceType, ref: ObjectRef): Promise<void> {
     await this.kube.patch(type, ref, { type: "merge", body: { metadata: { finalizers: [] } } }).catch(ignoreMissing);
-  }
-
-  #lookForLeaks(where: string, what: unknown): void {
-    const text = typeof what === "string" ? what : JSON.stringify(what);
-    if (text.includes(CANARY)) this.#leaks.add(where);
   }
 }
 

@@ -85,7 +85,7 @@ export class KeyturnOperator {
 
   /** All metrics as they are now, by their names with labels. */
   async metrics(): Promise<ReadonlyMap<string, number>> {
-    const text = (await (await this.#fetch("/metrics"))?.text()) ?? "";
+    const text = (await this.#rendered()) ?? "";
     const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
     return new Map(
       lines.map((line) => {
@@ -93,6 +93,17 @@ export class KeyturnOperator {
         return [line.slice(0, space), Number(line.slice(space + 1))];
       }),
     );
+  }
+
+  /** Its metrics as Prometheus gets them, as soon as it gives any; undefined where it has ended. */
+  async renderedMetrics(): Promise<string | undefined> {
+    if (this.hasEnded) return undefined;
+    let text: string | undefined;
+    await this.until("to give its metrics", async () => {
+      text = await this.#rendered();
+      return text !== undefined;
+    });
+    return text;
   }
 
   async stop(signal: NodeJS.Signals): Promise<Ended> {
@@ -105,6 +116,10 @@ export class KeyturnOperator {
   async ended(): Promise<number | string> {
     const [code, signal] = await this.#ended;
     return code ?? signal ?? "unknown";
+  }
+
+  async #rendered(): Promise<string | undefined> {
+    return (await this.#fetch("/metrics"))?.text();
   }
 
   async #fetch(path: string): Promise<Response | undefined> {

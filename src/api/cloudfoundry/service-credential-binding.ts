@@ -59,7 +59,7 @@ const keys = keyFields({ system: "Cloud Foundry", id: "guid", createdAt: "create
 
 const lastOperation = object(
   { type: text("What was done last."), state: text("What became of it.") },
-  { description: "What Cloud Foundry did last with the active key." },
+  { description: "What Cloud Foundry did last with the active key, as the last look at it told." },
 );
 
 /** A service key, or the binding of an app, at Cloud Foundry; a key is rotated when `rotation` says so. */

@@ -32,9 +32,32 @@ test("a key is told with all that is known of it", () => {
     instanceId: "i1",
     createdAt: Date.UTC(2026, 0, 1),
     state: "ready",
+    lastOperation: { type: "create", state: "succeeded" },
     marks,
+    metadata: { labels: {}, annotations: {} },
   });
   assert.equal(decodeBinding({ ...shown, name: null })?.name, "", "bindings of apps may have no name");
+});
+
+test("what was done to a key last is told in the words of Cloud Foundry, and in no others", () => {
+  const rows: readonly (readonly [operation: unknown, expected: unknown])[] = [
+    [
+      { type: "delete", state: "failed", description: "canary" },
+      { type: "delete", state: "failed" },
+    ],
+    [
+      { type: "delete", state: "in progress" },
+      { type: "delete", state: "in progress" },
+    ],
+    [{ type: "canary", state: "failed" }, undefined],
+    [{ type: "delete", state: "canary" }, undefined],
+    [{ type: ["delete"], state: "failed" }, undefined],
+    [null, undefined],
+  ];
+  for (const [last_operation, expected] of rows) {
+    const binding = decodeBinding({ ...shown, last_operation });
+    assert.deepEqual(binding && keyOf(binding).lastOperation, expected, JSON.stringify(last_operation));
+  }
 });
 
 test("since when a key is on its way out is told by what is done to it", () => {

@@ -1,7 +1,7 @@
-import type { KeyMetadata, OutsideKey } from "../contract.ts";
+import type { KeyMetadata, KeyOperation, OutsideKey } from "../contract.ts";
 import { isRecord, parseInstant, textOf, type UnknownRecord } from "../rest/wire.ts";
 import { decodeMarks } from "./marks.ts";
-import { decodeMetadata } from "./metadata.ts";
+import { decodeMetadata, withoutOurs } from "./metadata.ts";
 
 /** A service credential binding as Cloud Foundry tells it: a key, or the binding of an app. */
 export interface Binding {
@@ -13,6 +13,8 @@ export interface Binding {
   readonly state: OutsideKey["state"];
   /** A delete of it failed: it is there, but nobody can tell whether it works, and its credentials are not given out. */
   readonly isHalfDeleted: boolean;
+  /** Undefined where it is none of those that are known. */
+  readonly lastOperation: KeyOperation | undefined;
   /** When the last thing that was done to it began. */
   readonly lastBegunAt: number | undefined;
   readonly metadata: KeyMetadata;
@@ -33,12 +35,14 @@ export function decodeBinding(value: unknown): Binding | undefined {
     createdAt: parseInstant(value.created_at),
     state: stateOf(lastOperation),
     isHalfDeleted: lastOperation.type === "delete" && lastOperation.state === "failed",
+    lastOperation: operationIn(lastOperation),
     lastBegunAt: parseInstant(lastOperation.created_at),
     metadata: decodeMetadata(value.metadata),
   };
 }
 
-export function keyOf({ id, name, instanceId, createdAt, state, lastBegunAt, metadata }: Binding): OutsideKey {
+export function keyOf(binding: Binding): OutsideKey {
+  const { id, name, instanceId, createdAt, state, lastOperation, lastBegunAt, metadata } = binding;
   const marks = decodeMarks(metadata);
   return {
     id,
@@ -47,8 +51,18 @@ export function keyOf({ id, name, instanceId, createdAt, state, lastBegunAt, met
     ...(createdAt !== undefined && { createdAt }),
     state,
     ...(state === "deleting" && lastBegunAt !== undefined && { leavingSince: lastBegunAt }),
+    ...(lastOperation && { lastOperation }),
     ...(marks && { marks }),
+    metadata: withoutOurs(metadata),
   };
+}
+
+const OPERATIONS: ReadonlySet<unknown> = new Set(["create", "update", "delete"]);
+const OUTCOMES: ReadonlySet<unknown> = new Set(["initial", "in progress", "succeeded", "failed"]);
+
+/** Words of its own alone: a status is no place for whatever a service may answer. */
+function operationIn({ type, state }: UnknownRecord): KeyOperation | undefined {
+  return OPERATIONS.has(type) && OUTCOMES.has(state) ? { type: String(type), state: String(state) } : undefined;
 }
 
 /**

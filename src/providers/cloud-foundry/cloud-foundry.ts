@@ -6,6 +6,7 @@ import type {
   CreateRequest,
   Credentials,
   DescribedInstance,
+  KeyMetadata,
   MarkFilter,
   Marks,
   OutsideKey,
@@ -178,10 +179,10 @@ class CloudFoundryConnection implements Connection {
     return this.#awaitDeletion(id, { jobId, job: await readJob(this.#client, jobId, signal) }, signal);
   }
 
-  async mark(id: string, marks: Marks | undefined, signal: AbortSignal): Promise<void> {
+  async mark(id: string, marks: Marks | undefined, signal: AbortSignal, metadata?: KeyMetadata): Promise<void> {
     const request = marks && this.#unmarked.get(id);
-    const metadata = request ? metadataOf({ ...request, marks }) : markChange(marks);
-    const isThere = isGuid(id) && (await this.#patch(id, metadata, signal));
+    const change = request ? metadataOf({ ...request, marks }) : markChange(marks, metadata);
+    const isThere = isGuid(id) && (await this.#patch(id, change, signal));
     this.#unmarked.forget(id);
     if (!isThere && marks !== undefined) {
       throw new ProviderError("ProviderRefused", "the key to be marked is not at Cloud Foundry");

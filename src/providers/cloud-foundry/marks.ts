@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { OWN_GROUP, ownName } from "../../base/own-names.ts";
 import type { KeyMetadata, MarkFilter, Marks } from "../contract.ts";
 import { ProviderError } from "../provider-error.ts";
-import { isLabelValue } from "./metadata.ts";
+import { checkedMetadata, isLabelValue } from "./metadata.ts";
 
 /** Labels can be selected by, and hold 63 characters; annotations hold what is longer. */
 const LABELS = {
@@ -68,13 +68,16 @@ interface MetadataChange {
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
-/** What to send so that a key carries these marks and no others of ours, or none. */
-export function markChange(marks: Marks | undefined): MetadataChange {
-  const wanted: KeyMetadata = marks ? encodeMarks(marks) : { labels: {}, annotations: {} };
+const NOTHING: KeyMetadata = { labels: {}, annotations: {} };
+
+/** What to send so that a key carries these marks and no others of ours, or none; and with them what else is to stand on it. */
+export function markChange(marks: Marks | undefined, metadata: KeyMetadata = NOTHING): MetadataChange {
+  const wanted = marks ? encodeMarks(marks) : NOTHING;
+  const theirs = checkedMetadata(metadata);
   const none = (keys: readonly string[]): Record<string, null> => Object.fromEntries(keys.map((key) => [key, null]));
   return {
-    labels: { ...none([...Object.values(LABELS), OWNER_LABEL]), ...wanted.labels },
-    annotations: { ...none(Object.values(ANNOTATIONS)), ...wanted.annotations },
+    labels: { ...theirs.labels, ...none([...Object.values(LABELS), OWNER_LABEL]), ...wanted.labels },
+    annotations: { ...theirs.annotations, ...none(Object.values(ANNOTATIONS)), ...wanted.annotations },
   };
 }
 

@@ -31,8 +31,8 @@ function checked(
   what: "label" | "annotation",
   fits: (value: string) => boolean,
 ): Readonly<Record<string, string>> {
-  const kept = Object.entries(entries).filter(([key]) => !key.startsWith(OUR_PREFIX));
-  for (const [key, value] of kept) {
+  const kept = notOurs(entries);
+  for (const [key, value] of Object.entries(kept)) {
     if (!isMetadataKey(key)) {
       throw new ProviderError(
         "ProviderRefused",
@@ -46,8 +46,16 @@ function checked(
       );
     }
   }
-  return Object.fromEntries(kept);
+  return kept;
 }
+
+export const withoutOurs = ({ labels, annotations }: KeyMetadata): KeyMetadata => ({
+  labels: notOurs(labels),
+  annotations: notOurs(annotations),
+});
+
+const notOurs = (entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(entries).filter(([key]) => !key.startsWith(OUR_PREFIX)));
 
 const shortened = (key: string): string =>
   JSON.stringify(key.length <= MAX_KEY_SHOWN ? key : `${key.slice(0, MAX_KEY_SHOWN)}…`);

@@ -1,5 +1,6 @@
 import { serviceCredentialBinding } from "../../api/cloudfoundry/service-credential-binding.ts";
 import type { KubeObject } from "../../kube/objects.ts";
+import type { KeyOperation, OutsideKey } from "../../providers/contract.ts";
 import { type KindLimits, managedSpec, readDeparture, SETTLE_MS } from "../managed/crossplane-fields.ts";
 import type { LayoutSpec, ManagedKind, ManagedSpec } from "../managed/managed-kind.ts";
 import { type Fields, fieldsOf, textOf } from "../managed/read-fields.ts";
@@ -21,12 +22,17 @@ export const createServiceCredentialBindingKind = (limits: Partial<KindLimits> =
       createdAt: "createdAt",
       retiredAt: "retiredAt",
       retiredKeysIn: "atProvider",
-      // Nothing becomes active before Cloud Foundry has made it, and nothing that it deletes stays active.
-      beside: () => ({ lastOperation: { type: "create", state: "succeeded" } }),
+      beside: (seen, { lastOperation }) => ({ lastOperation: seen ? lastOperationOf(seen) : lastOperation }),
     },
     FORCE_ANNOTATION,
   ),
 });
+
+const CREATED: KeyOperation = { type: "create", state: "succeeded" };
+
+/** Nothing becomes active before Cloud Foundry has made it: a list that shows it half made is behind. */
+const lastOperationOf = ({ lastOperation }: OutsideKey): KeyOperation | undefined =>
+  lastOperation?.type === "create" ? CREATED : lastOperation;
 
 export const isOfApp = (forProvider: Fields): boolean => forProvider.type === "app";
 

@@ -174,8 +174,8 @@ class ManagedReconciler {
     const problem = problemOf(result, hold);
     const state = withoutStaleHolds(kind.readState(result.object), spec.policy, clock.now());
     if (!state.pending) this.#asked.forget(key);
-    const { notices } = result;
-    const written = await statusWriter.write(result.object, { state, spec, hold, problem, notices, signal });
+    const { notices, seen } = result;
+    const written = await statusWriter.write(result.object, { state, spec, hold, problem, notices, seen, signal });
     if (problem && isNews(result.object, problem)) await this.#reporter.restsOn(written, problem, signal);
     this.#options.holds?.note(key, result.heldFor);
     const { resourceVersion = "" } = written.metadata;

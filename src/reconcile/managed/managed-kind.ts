@@ -2,6 +2,7 @@ import { ownName } from "../../base/own-names.ts";
 import type { Permissions, Policy, State } from "../../engine/model.ts";
 import type { MaintenanceWindow } from "../../engine/windows.ts";
 import type { KubeObject, ResourceType } from "../../kube/objects.ts";
+import type { OutsideKey } from "../../providers/contract.ts";
 import type { SecretLayout } from "../../publish/connection-data.ts";
 import type { SecretTargetAddress } from "../../publish/secret-publisher.ts";
 
@@ -23,7 +24,15 @@ export interface ManagedKind {
   readDeparture(object: KubeObject): DepartureSpec;
   readState(object: KubeObject): State;
   /** The fields of `status` that hold the state; absent ones are removed. Conditions are the report's. */
-  statusOf(state: State, policy: Policy): Readonly<Record<string, unknown>>;
+  statusOf(state: State, policy: Policy, told?: Told): Readonly<Record<string, unknown>>;
+}
+
+/** What a status can tell of the active key beside the state. */
+export interface Told {
+  /** The key, where this pass has seen it. */
+  readonly seen: OutsideKey | undefined;
+  /** The status as it is stored: what was told stays until somebody looks again. */
+  readonly stored: unknown;
 }
 
 export interface DepartureSpec {

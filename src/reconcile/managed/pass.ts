@@ -2,6 +2,7 @@ import { KeyturnError } from "../../base/errors.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Decision } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
+import type { OutsideKey } from "../../providers/contract.ts";
 import type { SecretContent } from "../../publish/secret-publisher.ts";
 import type { Outcome } from "../../runtime/workers.ts";
 import { FINALIZER } from "./managed-kind.ts";
@@ -40,6 +41,8 @@ export interface PassResult {
   readonly complaint: string | undefined;
   /** What is going on outside, and is no fault. */
   readonly notices: readonly string[];
+  /** The active key, where the pass has seen it. */
+  readonly seen: OutsideKey | undefined;
   /** The workloads that retired keys are kept for. */
   readonly heldFor: readonly string[];
 }
@@ -66,10 +69,11 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
     const decision = nextDecision(piece, options);
     if (decision.kind === "wait") {
       const { object, secret, hasLooked, complaint, notices } = piece;
+      const seen = piece.keys.get(piece.state.active?.id ?? "");
       const heldFor = [...(piece.observation.consumers?.values() ?? [])].flat();
       const isBounded = Number.isFinite(decision.until);
       const outcome: Outcome = isBounded ? { kind: "recheck", at: decision.until } : { kind: "settled" };
-      return { outcome, object, secret, decision, hasLooked, complaint, notices, heldFor };
+      return { outcome, object, secret, decision, hasLooked, complaint, notices, seen, heldFor };
     }
     options.logger.debug("step", { step: decision.kind });
     await perform(piece, decision);

@@ -3,8 +3,9 @@ import { formatInstant, parseInstant } from "../../base/instant.ts";
 import { deletionInstant } from "../../engine/dates.ts";
 import type { ActiveKey, Pending, Policy, Request, RetiredCause, RetiredKey, State } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
+import type { OutsideKey } from "../../providers/contract.ts";
 import { historyFields, readHistory, readReason } from "./history-fields.ts";
-import { ANNOTATIONS, FINALIZER, type ManagedKind } from "./managed-kind.ts";
+import { ANNOTATIONS, FINALIZER, type ManagedKind, type Told } from "./managed-kind.ts";
 import { countOf, type Fields, fieldsOf, itemsOf, savedDurationOf, textOf } from "./read-fields.ts";
 
 /** What the fields of a status are called where kinds differ, each in the words of its own document. */
@@ -15,8 +16,8 @@ export interface StatusNames {
   readonly retiredAt: string;
   /** Which object holds `retiredKeys`. */
   readonly retiredKeysIn: "status" | "atProvider";
-  /** What else stands beside the active key; never read back. */
-  beside?(active: ActiveKey): Fields;
+  /** What else stands beside the active key, by what was seen of it and what is told of it already. */
+  beside?(seen: OutsideKey | undefined, told: Fields): Fields;
 }
 
 const CAUSES: ReadonlySet<string> = new Set<RetiredCause>([
@@ -41,7 +42,7 @@ export function stateFields(
   return {
     forceAnnotation,
     readState: (object) => readState(object, names, forceAnnotation),
-    statusOf: (state, policy) => statusOf(state, policy, names),
+    statusOf: (state, policy, told) => statusOf(state, { policy, names, told }),
   };
 }
 
@@ -115,11 +116,17 @@ function readRetired(fields: Fields, names: StatusNames): readonly RetiredKey[] 
   ];
 }
 
-function statusOf(state: State, policy: Policy, names: StatusNames): Fields {
+interface Telling {
+  readonly policy: Policy;
+  readonly names: StatusNames;
+  readonly told: Told | undefined;
+}
+
+function statusOf(state: State, { policy, names, told }: Telling): Fields {
   const { active, pending, retired } = state;
   const list = { retiredKeys: retired.length > 0 ? retired.map((key) => retiredEntry(key, policy, names)) : undefined };
   const isInside = names.retiredKeysIn === "atProvider";
-  const atProvider = { ...(active && activeEntry(active, names)), ...(isInside && list) };
+  const atProvider = { ...(active && activeEntry(active, names, told)), ...(isInside && list) };
   return {
     atProvider: active || (isInside && list.retiredKeys) ? atProvider : undefined,
     sequence: state.sequence,
@@ -139,14 +146,17 @@ function statusOf(state: State, policy: Policy, names: StatusNames): Fields {
   };
 }
 
-const activeEntry = (active: ActiveKey, names: StatusNames): Fields => ({
-  [names.id]: active.id,
-  name: active.name,
-  [names.createdAt]: formatInstant(active.createdAt),
-  sequence: active.sequence,
-  madeFrom: active.madeFrom,
-  ...names.beside?.(active),
-});
+function activeEntry(active: ActiveKey, names: StatusNames, told: Told | undefined): Fields {
+  const stored = fieldsOf(fieldsOf(told?.stored).atProvider);
+  return {
+    [names.id]: active.id,
+    name: active.name,
+    [names.createdAt]: formatInstant(active.createdAt),
+    sequence: active.sequence,
+    madeFrom: active.madeFrom,
+    ...names.beside?.(told?.seen, stored[names.id] === active.id ? stored : {}),
+  };
+}
 
 function retiredEntry(key: RetiredKey, policy: Policy, names: StatusNames): Fields {
   const dueAt = deletionInstant(policy, key);

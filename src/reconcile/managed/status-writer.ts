@@ -4,6 +4,7 @@ import { formatInstant } from "../../base/instant.ts";
 import type { State } from "../../engine/model.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
+import type { OutsideKey } from "../../providers/contract.ts";
 import { type Condition, mergeConditions, type StoredCondition } from "../../report/conditions.ts";
 import { CONDITION_TYPES, conditionsOf, type Hold } from "./conditions.ts";
 import type { ManagedKind, ManagedSpec } from "./managed-kind.ts";
@@ -17,6 +18,8 @@ export interface StatusContent {
   readonly problem?: unknown;
   readonly hold?: Hold | undefined;
   readonly notices?: readonly string[];
+  /** The active key, where it was seen. */
+  readonly seen?: OutsideKey | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -48,9 +51,10 @@ export class StatusWriter {
 
   #statusOf(
     object: KubeObject,
-    { state, spec, problem, hold, notices = [] }: StatusContent,
+    { state, spec, problem, hold, notices = [], seen }: StatusContent,
   ): Readonly<Record<string, unknown>> {
-    const stored = itemsOf(fieldsOf(object.status).conditions) as unknown[] as StoredCondition[];
+    const stored = fieldsOf(object.status);
+    const said = itemsOf(stored.conditions) as unknown[] as StoredCondition[];
     const wanted = conditionsOf({
       state,
       policy: spec?.policy,
@@ -61,15 +65,18 @@ export class StatusWriter {
       hold,
       isIneffective: state.postponedUntil !== undefined,
     });
-    const conditions = mergeConditions(stored, whileMaking(stored, wanted, state), {
+    const conditions = mergeConditions(said, whileMaking(said, wanted, state), {
       nowAt: this.#clock.now(),
       generation: object.metadata.generation,
       ours: CONDITION_TYPES,
     });
     // Without a policy the dates of retired keys cannot be computed anew: what is there stays.
     const fields = spec
-      ? { ...this.#kind.statusOf(state, spec.policy), nextRotation: dateOf(nextRotation(state, spec)) }
-      : fieldsOf(object.status);
+      ? {
+          ...this.#kind.statusOf(state, spec.policy, { seen, stored }),
+          nextRotation: dateOf(nextRotation(state, spec)),
+        }
+      : stored;
     return withoutAbsent({ ...fields, observedGeneration: object.metadata.generation, conditions });
   }
 }

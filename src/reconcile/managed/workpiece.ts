@@ -181,7 +181,8 @@ export class Workpiece {
   async write(change: Change): Promise<void> {
     const { statusWriter, spec, signal } = this.options;
     const state = advance(this.state, change);
-    this.object = await statusWriter.write(this.object, { state, spec, notices: this.notices, signal });
+    const seen = this.keys.get(state.active?.id ?? "");
+    this.object = await statusWriter.write(this.object, { state, spec, notices: this.notices, seen, signal });
   }
 
   async patchMetadata(metadata: Readonly<Record<string, unknown>>): Promise<void> {

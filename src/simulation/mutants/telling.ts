@@ -61,6 +61,30 @@ export const TELLING: readonly Mutant[] = [
     stories: ["create"],
   },
   {
+    rule: "silence",
+    name: "credentials in a metric",
+    tampering: {
+      options: (options) => {
+        const { publisher, observer } = options;
+        let last = "";
+        return {
+          ...options,
+          publisher: overriding(publisher, {
+            write: (publication, signal) => {
+              last = JSON.stringify(publication.data.reveal());
+              return publisher.write(publication, signal);
+            },
+          }),
+          observer: observer && {
+            ...observer,
+            activated: (_cause, latenessMs, resource) => observer.activated(last as "first", latenessMs, resource),
+          },
+        };
+      },
+    },
+    stories: ["create"],
+  },
+  {
     rule: "history",
     name: "the history is forgotten with every write",
     tampering: reading((state) => ({ ...state, history: [] })),

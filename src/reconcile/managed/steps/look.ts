@@ -2,10 +2,11 @@ import type { Decision } from "../../../engine/model.ts";
 import type { OutsideKey } from "../../../providers/contract.ts";
 import { findNamed } from "../named-keys.ts";
 import type { Workpiece } from "../workpiece.ts";
+import { carryMetadata } from "./carry-metadata.ts";
 import { findFormerSecrets } from "./former-secrets.ts";
 import { missingInstance } from "./missing-instance.ts";
 
-/** The steps that find something out outside. They change nothing there but for the marks of a key that is taken over. */
+/** The steps that find something out outside. They change nothing there but for what stands on a key of the resource's. */
 
 /** Everything with our marks, and everything under the name that is to come. */
 export async function lookOutside(piece: Workpiece): Promise<void> {
@@ -18,6 +19,7 @@ export async function lookOutside(piece: Workpiece): Promise<void> {
   const keys = new Map([...marked, ...named].map((key) => [key.id, piece.see(key)]));
   const former = await findFormerSecrets(piece);
   piece.learn({ outside: [...keys.values()], formerKeyIds: former.flatMap(({ keyId }) => keyId ?? []) });
+  await carryMetadata(piece);
   piece.hasLooked = true;
   // Whether a Secret under another fingerprint key was edited nobody can tell: from time to time it is written again.
   const isUnknown = piece.secret?.isComparable === false && !pending;
@@ -65,7 +67,7 @@ export async function adoptKey(piece: Workpiece, { id, next }: Extract<Decision,
     piece.learn({ adoption: "foreign" });
     return;
   }
-  await outside.connection.mark(id, piece.marks(next.sequence), signal);
+  await outside.connection.mark(id, piece.marks(next.sequence), signal, outside.extras?.metadata);
   await piece.write({ kind: "intend", next: { ...next, name: key.name }, retire: [] });
   piece.lookAfresh();
 }
