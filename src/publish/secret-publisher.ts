@@ -1,11 +1,12 @@
 import { backoff, KeyturnError } from "../base/errors.ts";
-import { formatInstant, parseInstant } from "../base/instant.ts";
+import { formatInstant } from "../base/instant.ts";
 import { ownName } from "../base/own-names.ts";
 import type { Redacted } from "../base/redacted.ts";
 import { AlreadyExists, Conflict, Forbidden, Invalid, type KubeError, NotFound } from "../kube/errors.ts";
 import type { KubeObject, ObjectMeta, OwnerReference, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
 import type { Fingerprinter } from "./fingerprint.ts";
+import { publishedAtIn } from "./published-at.ts";
 import { type SecretData, WRITABLE_TYPES } from "./secret-data.ts";
 
 export const secretType: ResourceType = {
@@ -182,7 +183,7 @@ export class SecretPublisher {
       resourceVersion,
       keyId: annotations[SECRET_MARKS.keyId],
       sequence: sequenceOf(secret.metadata),
-      publishedAt: parseInstant(annotations[SECRET_MARKS.publishedAt]),
+      publishedAt: publishedAtIn(secret.metadata, SECRET_MARKS.publishedAt),
       fingerprint,
       layout: annotations[SECRET_MARKS.layout],
       isSound: isOwned(secret, owner) && fingerprint !== undefined && !isEdited(secret, this.#fingerprinter),

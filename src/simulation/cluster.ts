@@ -9,6 +9,7 @@ import { EmbeddedServer } from "../embedded/embedded-server.ts";
 import type { Json } from "../embedded/json.ts";
 import type { KubeObject, ResourceType } from "../kube/objects.ts";
 import type { Kube } from "../kube/port.ts";
+import { secretType } from "../publish/secret-publisher.ts";
 import { serviceBindingType } from "../reconcile/korifi/korifi-sources.ts";
 import { createDirectKube } from "./direct-kube.ts";
 import { FAMILIES } from "./families/families.ts";
@@ -16,6 +17,7 @@ import { foreignDefinition } from "./foreign-kind.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 import { storedAs } from "./watch-view.ts";
 
+const SECRETS = storedAs(secretType);
 const START_AT = Date.UTC(2025, 10, 5, 13, 14, 28);
 
 /** What a schedule leaves behind, and the next one must not find. */
@@ -65,14 +67,14 @@ export class Cluster {
     for (const { kind, key, object } of objects) store.write(kind, key, object);
   }
 
-  /** `isTracked`: with who wrote which field, for those who read it. */
+  /** `isTracked`: with who wrote which field, for those who read it; of Secrets everybody reads when that was. */
   capture(isTracked = false): ClusterState {
     const { store } = this.server;
     const kinds = store.kinds().filter((kind) => USED_KINDS.some((used) => kind.startsWith(used)));
     const objects = kinds.flatMap((kind) =>
       store.keys(kind).flatMap((key) => {
         const object = store.get(kind, key);
-        return object ? [{ kind, key, object: isTracked ? object : untracked(object) }] : [];
+        return object ? [{ kind, key, object: isTracked || kind === SECRETS ? object : untracked(object) }] : [];
       }),
     );
     return { objects, elapsedMs: this.clock.monotonic() };

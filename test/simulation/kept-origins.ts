@@ -761,4 +761,18 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
     "a child that made another key while it was being replaced went before that key's time",
     { family: "rotating-consumers", story: "behind", climate: "calm", seed: 854705537 },
   ],
+  [
+    "a Secret that was written long after it was asked for gave out the old key until then",
+    {
+      family: "generic",
+      story: "rotate",
+      climate: "calm",
+      seed: 20040,
+      disturbances: [
+        { at: 26, what: { kind: "person", name: "pause" } },
+        { at: 29, what: { kind: "rival", pattern: 380122594 } },
+        { at: 34, what: { kind: "pause", ms: 3 * day } },
+      ],
+    },
+  ],
 ];

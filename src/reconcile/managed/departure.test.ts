@@ -118,7 +118,7 @@ test("keys that are only on their way out are waited for", async () => {
   const world = await leaving();
   world.connection.isSlow = true;
   for (const left of [3, 1]) {
-    assert.deepEqual(await world.run(), { kind: "recheck", at: world.clock.now() + 5_000 });
+    assert.deepEqual(await world.run(), { kind: "recheck", at: world.clock.now() + 800 });
     assert.equal(world.connection.ids.length, left);
     assert.equal(await isGone(world), false);
     world.connection.finish();
