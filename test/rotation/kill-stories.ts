@@ -8,6 +8,8 @@ export interface KillStory {
   readonly instance?: InstanceWishes;
   /** Of whom it is told, where not of all. */
   readonly families?: readonly Family[];
+  /** What is there before: nobody is killed for it. */
+  prepare?(binding: StoryBinding): Promise<void>;
   /** What a person does, and what must come of it, whatever is killed when. */
   tell(binding: StoryBinding): Promise<void>;
 }
@@ -87,5 +89,6 @@ export const longKillStories: readonly KillStory[] = [
   },
 ];
 
-const configured = (binding: StoryBinding, wishes: Parameters<StoryBinding["manifest"]>[0]) =>
+/** With the ProviderConfig that is the round's own. */
+export const configured = (binding: StoryBinding, wishes: Parameters<StoryBinding["manifest"]>[0]) =>
   binding.manifest({ ...wishes, spec: { ...wishes?.spec, providerConfigRef: { name: binding.name } } });
