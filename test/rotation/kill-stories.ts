@@ -1,4 +1,4 @@
-import { direct, families } from "../families/families.ts";
+import { allFamilies, direct } from "../families/families.ts";
 import type { Family } from "../families/family.ts";
 import type { InstanceWishes } from "../families/stand-in.ts";
 import { EXTERNAL_NAME, type StoryBinding } from "./story-binding.ts";
@@ -15,7 +15,7 @@ export interface KillStory {
 }
 
 /** The kinds of which a story is told. */
-export const castOf = (story: KillStory): readonly Family[] => story.families ?? families;
+export const castOf = (story: KillStory): readonly Family[] => story.families ?? allFamilies;
 
 /** What every change is tried with. */
 export const killStories: readonly KillStory[] = [
@@ -91,4 +91,4 @@ export const longKillStories: readonly KillStory[] = [
 
 /** With the ProviderConfig that is the round's own. */
 export const configured = (binding: StoryBinding, wishes: Parameters<StoryBinding["manifest"]>[0]) =>
-  binding.manifest({ ...wishes, spec: { ...wishes?.spec, providerConfigRef: { name: binding.name } } });
+  binding.manifest({ ...wishes, config: binding.name });
