@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { type Findings, reportFigures } from "../test/bench/figures.ts";
 import { measureServiceBindings } from "../test/bench/service-bindings.ts";
-import { measureRotatingKeys, measureServiceKeys } from "../test/bench/service-keys.ts";
+import { measureRotatingKeys, measureRotatingResources, measureServiceKeys } from "../test/bench/service-keys.ts";
 import { buildDist } from "./build-dist.ts";
 import { writeEvidence } from "./evidence.ts";
 
@@ -16,6 +16,7 @@ const parts: readonly Part[] = [
   { name: "btp", evidence: "bench-rotation", measure: measureServiceBindings },
   { name: "cloudfoundry", evidence: "bench-rotation-cloudfoundry", measure: measureServiceKeys },
   { name: "cloudfoundry-rotating", evidence: "bench-rotation-parents", measure: measureRotatingKeys },
+  { name: "rotating-resource", evidence: "bench-rotation-any", measure: measureRotatingResources },
 ];
 
 const { values } = parseArgs({ options: { only: { type: "string", multiple: true, default: [] } } });

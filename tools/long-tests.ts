@@ -10,18 +10,18 @@ const BROWSER_STORIES = "test/dashboard/{acting,live,pages,past,way-in,start,com
  */
 export const longTests: readonly string[] = globSync(
   [
-    "test/reconcile/{*-crash,rndc-key-restart}.test.ts",
+    "test/reconcile/{*-crash,rndc-key-restart,rndc-key,references,rotating-resource*,korifi-app-troubles}.test.ts",
     "test/rotation/{drift,departure,outage,after-consumers,any-after-consumers,changes,restore}.test.ts",
     "test/import/*-crash.test.ts",
-    "test/rotation-load/{failing-broker,rotation-load,slow-foundation,starts}.test.ts",
+    "test/rotation-load/{cost,failing-broker,rotation-load,slow-foundation,starts}.test.ts",
     "test/restart-load/*.test.ts",
     "test/kill/*.test.ts",
-    "test/restart/restart.test.ts",
+    "test/restart/{restart,rights}.test.ts",
     "test/korifi/{korifi,upgrade}.test.ts",
     "test/import/*.test.ts",
     "test/install/{check,uninstall,uninstall-crash,uninstall-scenarios}.test.ts",
     "test/docs/tutorials-run.test.ts",
-    "test/rights/scoped-namespaces.test.ts",
+    "test/rights/{rotating-resource,scoped-namespaces}.test.ts",
     BROWSER_STORIES,
   ],
   { cwd: root },

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { buildClusterTools } from "../test/cluster/build.ts";
 import { startControlPlane } from "../test/cluster/control-plane.ts";
+import { driftKillStories } from "../test/rotation/kill-drift-stories.ts";
 import { type KillReport, killRounds } from "../test/rotation/kill-rounds.ts";
 import { castOf, killStories, longKillStories } from "../test/rotation/kill-stories.ts";
 import type { KillPoint } from "../test/rotation/write-gate.ts";
@@ -27,7 +28,8 @@ const everyPoint = (writes: readonly string[]): readonly KillPoint[] =>
     { write, when: "after" },
   ]);
 
-const all = [...killStories, ...longKillStories].flatMap((story) => castOf(story).map((family) => ({ story, family })));
+const stories = [...killStories, ...longKillStories, ...driftKillStories];
+const all = stories.flatMap((story) => castOf(story).map((family) => ({ story, family })));
 const isWanted = (wanted: readonly string[], name: string): boolean => wanted.length === 0 || wanted.includes(name);
 const casts = all.filter(
   ({ story, family }) => isWanted(values.kind, family.type.kind) && isWanted(values.story, story.name),

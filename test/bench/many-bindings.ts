@@ -64,7 +64,9 @@ export async function changeRotation(
     // A patch would leave the windows of before.
     const { windows = null } = rotation;
     const body = { spec: family.rotationSpec({ ...rotation, windows }) };
-    await kube.patch(family.type, { name: binding.metadata.name }, { type: "merge", body });
+    const { name, namespace } = binding.metadata;
+    const ref = { name, ...(namespace !== undefined && { namespace }) };
+    await kube.patch(family.type, ref, { type: "merge", body });
   });
 }
 

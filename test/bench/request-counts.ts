@@ -1,5 +1,5 @@
 import type { Kube } from "../../src/kube/port.ts";
-import { families } from "../families/families.ts";
+import { allFamilies } from "../families/families.ts";
 import type { Gateway } from "../support/gateway.ts";
 
 /** How often what was asked of a server, by verb and resource: `PUT servicebindings/status`. */
@@ -19,8 +19,9 @@ export const sumOf = (counts: RequestCounts, isMeant: (key: string) => boolean):
   Object.entries(counts).reduce((sum, [key, count]) => sum + (isMeant(key) ? count : 0), 0);
 
 const CONCERNED = new Set([
-  ...families.map(({ type }) => type.plural),
-  ...families.map(({ configType }) => configType.plural),
+  ...allFamilies.map(({ type }) => type.plural),
+  ...allFamilies.map(({ configType }) => configType.plural),
+  ...allFamilies.flatMap(({ children }) => (children ? [children.type.plural] : [])),
   "secrets",
   "events",
 ]);

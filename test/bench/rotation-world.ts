@@ -46,6 +46,7 @@ export class RotationWorld {
   readonly #folder: string;
   readonly #sandboxProcess: KeyturnProcess<Places>;
   readonly #operator: BenchOperator;
+  readonly #ends = new AsyncDisposableStack();
 
   static async open(options: RotationWorldOptions): Promise<RotationWorld> {
     const folder = mkdtempSync(join(tmpdir(), "keyturn-bench-"));
@@ -131,6 +132,7 @@ export class RotationWorld {
 
   async close(): Promise<void> {
     await this.stopOperator();
+    await this.#ends.disposeAsync();
     await this.kube.close();
     await this.#sandboxProcess.stop("SIGTERM");
     rmSync(this.#folder, { recursive: true, force: true });
@@ -147,6 +149,9 @@ export class RotationWorld {
     await eventually("the kinds to be served", () =>
       kube.create<KubeObject>(family.configType, config).catch(() => undefined),
     );
+    const { cloudFoundry: login } = this.#sandboxProcess.ready;
+    const end = await family.surround?.({ kube, namespace: BENCH, login, operator: undefined });
+    if (end) this.#ends.defer(end);
   }
 
   /** A log-in of its own, at the address that the operator is to use. */

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { cloudFoundry } from "../families/cloud-foundry.ts";
+import type { Family } from "../families/family.ts";
 import { rotatingKeys } from "../families/rotating-keys.ts";
+import { rotatingResources } from "../families/rotating-resources.ts";
 import { eventually } from "../support/eventually.ts";
 import { Gateway } from "../support/gateway.ts";
 import { PATIENCE_MS, ROTATIONS_ONLY } from "./bench-flags.ts";
@@ -56,8 +58,13 @@ export async function measureServiceKeys(): Promise<Findings> {
 }
 
 /** Option 2. */
-export const measureRotatingKeys = (): Promise<Findings> =>
-  onRealServer({ family: rotatingKeys }, async (world) => {
+export const measureRotatingKeys = (): Promise<Findings> => measureParents(rotatingKeys);
+
+/** What makes children of any kind: here of one whose controller the bench plays. */
+export const measureRotatingResources = (): Promise<Findings> => measureParents(rotatingResources);
+
+const measureParents = (family: Family): Promise<Findings> =>
+  onRealServer({ family }, async (world) => {
     const { cost, figures } = await measureRotations(world, {});
     return { figures, details: { requests: { kube: cost.kube, cloudFoundry: cost.outside } } };
   });

@@ -34,7 +34,7 @@ test("it prints where the Cloud Foundry is and how to log in, and a first key ne
   const { stdout } = sandbox.output();
   assert.ok(stdout.includes(`A Cloud Foundry is up, too: ${cloudFoundry.apiEndpoint}\n`));
   for (const said of [cloudFoundry.username, cloudFoundry.password, INSTANCE]) assert.ok(stdout.includes(said), said);
-  assert.ok(await client.lets(await client.makeKey("mine", INSTANCE)));
+  assert.ok(await client.lets((await client.createKey("mine", INSTANCE)).credentials));
   assert.equal(await sandbox.stop("SIGINT"), 0);
 });
 
@@ -53,7 +53,7 @@ test("--state keeps keys, the user, switches and the port in a file beside it, a
   const folder = scratchFolder();
   const state = ["--state", join(folder, "kept.json")];
   const { sandbox, client } = await running(context, state, folder);
-  const credentials = await client.makeKey("kept", INSTANCE);
+  const { credentials } = await client.createKey("kept", INSTANCE);
   await client.control("PATCH", "switches", { largestPage: 7 });
   const file = join(folder, "kept.cloud-foundry.json");
   assert.ok(readFileSync(file, "utf8").includes('"largestPage":7'), "on the disk before the answer");
@@ -118,7 +118,7 @@ test("keyturn up serves one, too: in its ready file, in what it prints, and kept
   const { apiEndpoint } = first.ready.cloudFoundry;
   assert.ok(first.output().stdout.includes(`${apiEndpoint}  (stands in for Cloud Foundry)\n`));
   await client.control("PUT", "instances/db", {});
-  const credentials = await client.makeKey("kept", "db");
+  const { credentials } = await client.createKey("kept", "db");
   assert.equal(await first.stop("SIGTERM"), 0);
   const second = await startKeyturnUp({ dataDirectory });
   context.after(() => second.stop("SIGKILL"));

@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import type { SandboxCloudFoundry } from "../../src/sandbox/cloud-foundry/sandbox-cloud-foundry.ts";
+import type { IssuedLogin } from "../../src/sandbox/cloud-foundry/tokens.ts";
 import { startCloudFoundry } from "../../src/sandbox/http/serve-cloud-foundry.ts";
 import { CloudFoundryClient } from "../support/cloud-foundry-client.ts";
 import { type OutsideKey, StandIn } from "./stand-in.ts";
 
 export class CloudFoundryStandIn extends StandIn<SandboxCloudFoundry> {
+  /** Of those who stand in for programs beside the operator. */
+  readonly ownLogin: IssuedLogin;
   readonly #client: CloudFoundryClient;
 
   static async open(): Promise<CloudFoundryStandIn> {
@@ -15,6 +18,7 @@ export class CloudFoundryStandIn extends StandIn<SandboxCloudFoundry> {
 
   private constructor(served: Awaited<ReturnType<typeof startCloudFoundry>>) {
     super(served);
+    this.ownLogin = served.login;
     this.#client = new CloudFoundryClient(served.login);
   }
 
@@ -33,10 +37,7 @@ export class CloudFoundryStandIn extends StandIn<SandboxCloudFoundry> {
   }
 
   async makeByHand(name: string, instanceId: string): Promise<string> {
-    await this.#client.makeKey(name, instanceId);
-    const made = this.keys().find((key) => key.name === name && key.instanceId === instanceId);
-    assert.ok(made);
-    return made.id;
+    return (await this.#client.createKey(name, instanceId)).guid;
   }
 
   login(url: string): object {

@@ -1,5 +1,7 @@
 import type { KubeObject, ObjectRef, ResourceType } from "../../src/kube/objects.ts";
-import type { Draft } from "../../src/kube/port.ts";
+import type { Draft, Kube } from "../../src/kube/port.ts";
+import type { IssuedLogin } from "../../src/sandbox/cloud-foundry/tokens.ts";
+import type { Account } from "../support/operator-access.ts";
 import type { StandInName } from "./stand-in.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -38,7 +40,7 @@ export interface Family {
   readonly type: ResourceType;
   readonly configType: ResourceType;
   /** What its keys are, where they are not those of the external system: children of its own. */
-  readonly children?: Family;
+  readonly children?: ChildKind;
   /** Who stands in for the external system. */
   readonly standIn: StandInName;
   readonly forceAnnotation: string;
@@ -51,6 +53,21 @@ export interface Family {
   config(name: string, secretRef: ObjectRef & { readonly key: string }): Draft<KubeObject>;
   readRotation(object: KubeObject): Rotation | undefined;
   readStatus(object: KubeObject | undefined): KeyStatus;
+  /** Makes what has to be there besides; what it returns ends that. */
+  surround?(surroundings: Surroundings): Promise<() => Promise<void>>;
+}
+
+/** What is known of the children of a family: how each tells of its own key. */
+export type ChildKind = Pick<Family, "type" | "readStatus">;
+
+/** Where resources of a family are to be. */
+export interface Surroundings {
+  readonly kube: Kube;
+  readonly namespace: string;
+  /** At the sandbox Cloud Foundry. */
+  readonly login: IssuedLogin;
+  /** Who looks after them, where rights are enforced. */
+  readonly operator: Account | undefined;
 }
 
 /** What a status says, in words that are the same for all. */

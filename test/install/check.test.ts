@@ -103,8 +103,9 @@ describe(`keyturn check, on the ${target.name} server`, { concurrency: 1 }, () =
     );
   });
 
-  test("takes a release that is called otherwise for what it is", async () => {
-    await using _release = await otherRelease(scene, "rotator");
+  test("takes a release that is called otherwise for what it is", async (context) => {
+    const release = await otherRelease(scene, "rotator");
+    context.after(() => release[Symbol.asyncDispose]());
     const { findings } = await scene.check({
       words: ["-n", "keyturn-check-rotator", "--as-service-account", "keyturn-check-rotator/rotator"],
     });

@@ -20,12 +20,18 @@ export async function otherRelease(scene: CheckScene, name: string): Promise<Asy
     ...roles,
     operatorDeployment({ ...told, image: "keyturn:0" }),
   ];
-  await using ends = new AsyncDisposableStack();
-  for (const object of objects) {
-    const { name: called, namespace: where } = object.metadata;
-    ends.defer(() => scene.remove(typeOf(object), { name: called, ...(where !== undefined && { namespace: where }) }));
-    await scene.apply(JSON.parse(JSON.stringify(object)) as KubeObject);
+  const ends = new AsyncDisposableStack();
+  try {
+    for (const object of objects) {
+      const { name: called, namespace: where } = object.metadata;
+      const ref = { name: called, ...(where !== undefined && { namespace: where }) };
+      ends.defer(() => scene.remove(typeOf(object), ref));
+      await scene.apply(JSON.parse(JSON.stringify(object)) as KubeObject);
+    }
+    for (const role of roles) await inForce(scene.kube, { namespace, name }, role);
+  } catch (error) {
+    await ends.disposeAsync();
+    throw error;
   }
-  for (const role of roles) await inForce(scene.kube, { namespace, name }, role);
-  return ends.move();
+  return ends;
 }

@@ -14,15 +14,16 @@ import { namespaceType } from "../../src/reconcile/restart/restart-sources.ts";
 import { leaseType } from "../../src/runtime/lease-record.ts";
 import { cloudFoundry } from "../families/cloud-foundry.ts";
 import { rotatingKeys } from "../families/rotating-keys.ts";
+import { certificates } from "../reconcile/foreign-kinds.ts";
 import {
   bindClusters,
   familyMembers,
-  permissionsFor,
   rotatingResources,
   SOAK,
   serviceBindingsOf,
   servicesOf,
 } from "../soak/resources.ts";
+import { rotationClassOf } from "../support/rotation-permits.ts";
 import { RightsGate } from "./rights-gate.ts";
 import { typeOf } from "./type-of.ts";
 import { OPERATOR, SHOP, SYSTEM, UninstallWorld } from "./uninstall-world.ts";
@@ -51,9 +52,7 @@ function oneOfEach(): readonly (readonly [ResourceType, Draft<KubeObject>])[] {
   return [
     ...[...families, ...others].map(({ type, manifest }) => [type, manifest] as const),
     [cloudFoundry.configType, cloudFoundry.config("main", login)],
-    ...permissionsFor(undefined).flatMap((one) =>
-      one.type === rotationClass ? [[one.type, one.object] as const] : [],
-    ),
+    [rotationClass, rotationClassOf({ namespace: SOAK, children: certificates })],
     object(clusterBind9Provider, { name: "dns" }, { namespace: SHOP, primary: { replicas: 1 } }),
     object(bind9Instance, { name: "dns", namespace: SHOP }, { clusterRef: "dns", role: "primary" }),
   ];

@@ -32,7 +32,6 @@ import {
   familyMembers,
   instanceId,
   type Member,
-  permissionsFor,
   rotatingResources,
   SOAK,
   serviceBindingsOf,
@@ -42,6 +41,7 @@ import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
 import { startKeyturnOperator } from "../support/keyturn-operator.ts";
 import { accountKubeconfig } from "../support/operator-access.ts";
+import { permitRotation } from "../support/rotation-permits.ts";
 import { sayKeyturn } from "../support/say-keyturn.ts";
 import type { Target } from "../support/target.ts";
 import { heldIn } from "./every-object.ts";
@@ -172,7 +172,7 @@ export class UninstallScene {
       await this.kube.create<KubeObject>(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
     }
     await this.#connectSystems();
-    for (const { type, object } of permissionsFor(OPERATOR)) await this.kube.create<KubeObject>(type, object);
+    await permitRotation(this.kube, { namespace: SOAK, children: certificates, operator: OPERATOR });
     const draw = { random: seededRandom(9), range: [7200, 7200] as const };
     const families = [btp, cloudFoundry, rotatingKeys].flatMap((family) => familyMembers(family, 1, draw));
     const services = servicesOf(1, families);

@@ -277,8 +277,11 @@ test("with Orphan the children stay, as nobody's", async (context) => {
   await world.pass(10_000);
   const [child] = await world.children();
   assert.ok(child);
-  assert.deepEqual(child.metadata.ownerReferences ?? [], []);
-  assert.ok(await world.secret(`${child.metadata.name}-tls`));
+  const { name, labels, annotations, ownerReferences = [] } = child.metadata;
+  assert.deepEqual(ownerReferences, []);
+  const ours = Object.keys({ ...labels, ...annotations }).filter((key) => key.includes("keyturn"));
+  assert.deepEqual(ours, [], "nothing on it says that it was ours");
+  assert.ok(await world.secret(`${name}-tls`));
 });
 
 test("force, and the request goes with what it asked for", async (context) => {

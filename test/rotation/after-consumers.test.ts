@@ -19,8 +19,8 @@ const consumerOf = ({ stage, name, secretRef }: StoryBinding): StoryConsumer =>
 const heldFor = (view: WorldView, id: string): string | undefined => view.retired.find((key) => key.id === id)?.heldFor;
 
 /** The reasons of the events about the binding that name its consumer. */
-async function toldOf({ stage, name }: StoryBinding, { title }: StoryConsumer): Promise<readonly string[]> {
-  const events = (await stage.eventsOf(name)).filter((text) => text.includes(title));
+async function toldOf(binding: StoryBinding, { title }: StoryConsumer): Promise<readonly string[]> {
+  const events = (await binding.events()).filter((text) => text.includes(title));
   return events.map((text) => text.slice(0, text.indexOf(":")));
 }
 

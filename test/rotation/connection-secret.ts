@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../src/kube/objects.ts";
-import { families } from "../families/families.ts";
+import { allFamilies } from "../families/families.ts";
 
 /** What a workload finds in a connection Secret, and what the Secret says of it. */
 export interface ConnectionSecret {
@@ -26,7 +26,7 @@ export function readConnectionSecret(secret: KubeObject): ConnectionSecret {
   };
 }
 
-const KINDS = new Set(families.map(({ type }) => type.kind));
+const KINDS = new Set(allFamilies.map(({ type }) => type.kind));
 
 /** The binding that a Secret belongs to; undefined for all other Secrets. */
 export const bindingOf = ({ metadata }: KubeObject): string | undefined =>

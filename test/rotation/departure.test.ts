@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import { direct } from "../families/families.ts";
+import { allFamilies, direct, families } from "../families/families.ts";
 import { Stories, target, together } from "./harness.ts";
 import { brisk } from "./stage.ts";
 
@@ -12,7 +12,7 @@ const A_WHILE_MS = 3_500;
 
 /** What goes, what stays, and in what order, when resources are deleted or were never to be acted for. */
 describe(`departures on the ${target.name} server`, together, () => {
-  const stories = new Stories("departure", { flags: brisk({ sweepEvery: "2s" }) });
+  const stories = new Stories("departure", { flags: brisk({ sweepEvery: "2s" }), families: allFamilies });
 
   stories.tell(
     "all",
@@ -42,7 +42,7 @@ describe(`departures on the ${target.name} server`, together, () => {
         const ours = Object.keys(binding.marksOf(id)).filter((mark) => mark.startsWith("keyturn"));
         assert.deepEqual(ours, []);
       }
-      const named = (await binding.stage.eventsOf(binding.name)).join("\n");
+      const named = (await binding.events()).join("\n");
       for (const id of before.outside) assert.ok(named.includes(id), "an event names what was left behind");
     },
   );
@@ -67,21 +67,26 @@ describe(`departures on the ${target.name} server`, together, () => {
     },
   );
 
-  stories.tell("observe", "managementPolicies without Create: nothing is made", { isUnmade: true }, async (binding) => {
-    await binding.create(binding.manifest({ spec: { managementPolicies: ["Observe"] } }));
-    await binding.until(
-      "it to be looked at",
-      (view) => view.condition("Synced") !== "" || view.condition("Ready") !== "",
-    );
-    await binding.remains(A_WHILE_MS, ({ outside, secret }) => outside.length === 0 && secret === undefined);
-    await binding.patchSpec({ managementPolicies: ["*"] });
-    await binding.calm("a key once it may");
-  });
+  stories.tell(
+    "observe",
+    "managementPolicies without Create: nothing is made",
+    { isUnmade: true, families },
+    async (binding) => {
+      await binding.create(binding.manifest({ spec: { managementPolicies: ["Observe"] } }));
+      await binding.until(
+        "it to be looked at",
+        (view) => view.condition("Synced") !== "" || view.condition("Ready") !== "",
+      );
+      await binding.remains(A_WHILE_MS, ({ outside, secret }) => outside.length === 0 && secret === undefined);
+      await binding.patchSpec({ managementPolicies: ["*"] });
+      await binding.calm("a key once it may");
+    },
+  );
 
   stories.tell(
     "no-delete",
     "managementPolicies without Delete: the key stays when the resource goes",
-    { spec: { managementPolicies: ["Observe", "Create", "Update"] }, endsItself: true },
+    { spec: { managementPolicies: ["Observe", "Create", "Update"] }, endsItself: true, families },
     async (binding) => {
       const before = binding.view();
       await binding.delete();
@@ -108,7 +113,7 @@ describe(`departures on the ${target.name} server`, together, () => {
   stories.tell(
     "finalizer",
     "keys of a resource whose finalizer was taken off are found by the sweep",
-    { rotation: slow, endsItself: true },
+    { rotation: slow, endsItself: true, families },
     async (binding) => {
       const before = await binding.force("one");
       assert.equal(before.outside.length, 2);
@@ -123,7 +128,7 @@ describe(`departures on the ${target.name} server`, together, () => {
   stories.tell(
     "together",
     "ProviderConfig, credentials and bindings deleted in one go: everything goes, nobody is locked out",
-    { isUnmade: true },
+    { isUnmade: true, families },
     async (binding) => {
       const { stage, family, name: config } = binding;
       await stage.putProviderConfig(family, config, binding.standIn.furtherLogin());

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe } from "node:test";
 import { installForeignKind } from "../../src/reconcile/objects.fixture.ts";
 import { customResourceDefinitions } from "../conformance/kinds.ts";
+import { allFamilies } from "../families/families.ts";
 import { applyDocument, documentManifests, serviceInstances } from "./document-manifests.ts";
 import { Stories, target, together } from "./harness.ts";
 
@@ -12,7 +13,7 @@ describe(`the document on the ${target.name} server`, together, () => {
     const name = `${serviceInstances.plural}.${serviceInstances.group}`;
     return stories.stage.kube.delete(customResourceDefinitions, { name });
   });
-  const stories = new Stories("document");
+  const stories = new Stories("document", { families: allFamilies });
   before(() => installForeignKind(stories.stage.kube, serviceInstances));
 
   for (const manifest of documentManifests) {
@@ -48,7 +49,7 @@ describe(`the document on the ${target.name} server`, together, () => {
       await binding.until("it to be forgotten", (view) => !view.retired.some(({ id }) => id === firstId));
       const third = await binding.until("the next rotation", ({ sequence }) => sequence > second.sequence);
       assert.ok(third.createdAt >= second.createdAt);
-      const told = await binding.stage.eventsOf(binding.name);
+      const told = await binding.events();
       assert.ok(told.length >= 2, `rotations and deletions are told of: ${told.join(" | ")}`);
     },
   );

@@ -4,9 +4,10 @@ import { isDeepStrictEqual } from "node:util";
 import { NotFound } from "../../src/kube/errors.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { cloudFoundry } from "../families/cloud-foundry.ts";
-import { direct } from "../families/families.ts";
+import { allFamilies, direct, families } from "../families/families.ts";
 import type { Fields } from "../families/family.ts";
 import { rotatingKeys } from "../families/rotating-keys.ts";
+import { rotatingResources } from "../families/rotating-resources.ts";
 import { Stories, target, together } from "./harness.ts";
 import { EXTERNAL_NAME } from "./story-binding.ts";
 
@@ -14,7 +15,7 @@ const NOBODY = "00000000-0000-4000-8000-00000000dead";
 const slow = { ttl: "3h", frequency: "2h" };
 
 describe(`drift on the ${target.name} server`, together, () => {
-  const stories = new Stories("drift");
+  const stories = new Stories("drift", { families: allFamilies });
 
   stories.tell("active-gone", "an active key that was deleted outside is replaced at once", async (binding) => {
     const before = binding.view();
@@ -255,6 +256,7 @@ describe(`drift on the ${target.name} server`, together, () => {
   stories.tell(
     "stranger",
     "a key that belongs to a living binding is not taken over, and the condition says what to do",
+    { families },
     async (owner) => {
       const { activeId = "" } = owner.view();
       const thief = owner.neighbour("thief");
@@ -269,6 +271,25 @@ describe(`drift on the ${target.name} server`, together, () => {
       const own = await thief.until("a key of its own", (view) => view.activeId !== undefined && view.works);
       assert.notEqual(own.activeId, activeId);
       assert.equal(owner.view().activeId, activeId);
+      await thief.delete();
+      await thief.gone();
+    },
+  );
+
+  stories.tell(
+    "stranger-unseen",
+    "a child whose name is that of somebody else's is not even seen, whatever an external-name says",
+    { families: [rotatingResources] },
+    async (owner) => {
+      const { activeId = "" } = owner.view();
+      const thief = owner.neighbour("thief");
+      await thief.create(thief.manifest({ annotations: { [EXTERNAL_NAME]: activeId } }));
+      const own = await thief.until("a child of its own", (view) => view.activeId !== undefined && view.works);
+      assert.notEqual(own.activeId, activeId);
+      assert.deepEqual(
+        owner.children().map(({ metadata }) => metadata.uid),
+        [activeId],
+      );
       await thief.delete();
       await thief.gone();
     },

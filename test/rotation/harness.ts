@@ -40,7 +40,7 @@ export class Stories {
     this.#name = name;
     this.#families = told;
     before(async () => {
-      this.#stage = await Stage.set({ target, name });
+      this.#stage = await Stage.set({ target, name, families: [...new Set([...families, ...told])] });
       await this.#stage.startOperator(flags).ready();
     });
     after(() => this.stage.strike());

@@ -69,7 +69,7 @@ class Rounds {
 
   /** The writes of a story at which nobody is killed. */
   async playUndisturbed(): Promise<readonly string[]> {
-    const binding = await this.#binding();
+    const binding = await this.#prepared();
     void this.#world.lieInWait(binding);
     await this.#tell(binding);
     return [...this.#world.writes];
@@ -78,7 +78,7 @@ class Rounds {
   /** Plays a round up to its kill; again, where the story took another course and its point did not come. */
   async killAt(point: KillPoint): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const binding = await this.#binding();
+      const binding = await this.#prepared();
       const killed = this.#world.lieInWait(binding, point);
       const tale = this.#tell(binding).catch((error: unknown) => {
         this.#world.problems.push(`${describe(point)}: ${error instanceof Error ? error.message : error}`);
@@ -102,9 +102,11 @@ class Rounds {
   }
 
   /** No name is part of another one: the gate tells writes by the names in them. */
-  #binding(): Promise<StoryBinding> {
+  async #prepared(): Promise<StoryBinding> {
     const name = `round-${String(this.#count++).padStart(3, "0")}`;
-    return this.#world.binding(name, this.#story.instance);
+    const binding = await this.#world.binding(name, this.#story.instance);
+    await this.#story.prepare?.(binding);
+    return binding;
   }
 
   /** The story, and then the end of everything that was made for it. */

@@ -1,4 +1,5 @@
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { allFamilies } from "../families/families.ts";
 import type { Family } from "../families/family.ts";
 import type { InstanceWishes } from "../families/stand-in.ts";
 import { Gateway, type Passage } from "../support/gateway.ts";
@@ -30,7 +31,7 @@ export class KillStage {
       opened.push(gateway);
       return gateway.kubeconfig;
     };
-    const stage = await Stage.set({ target, name: "kill", kubeconfigFor });
+    const stage = await Stage.set({ target, name: "kill", families: allFamilies, kubeconfigFor });
     opened.push(await Gateway.before(stage.standInOf(family).url));
     return new KillStage(stage, family, opened);
   }

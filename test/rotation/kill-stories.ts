@@ -1,4 +1,4 @@
-import { direct, families } from "../families/families.ts";
+import { allFamilies, direct } from "../families/families.ts";
 import type { Family } from "../families/family.ts";
 import type { InstanceWishes } from "../families/stand-in.ts";
 import { EXTERNAL_NAME, type StoryBinding } from "./story-binding.ts";
@@ -8,12 +8,14 @@ export interface KillStory {
   readonly instance?: InstanceWishes;
   /** Of whom it is told, where not of all. */
   readonly families?: readonly Family[];
+  /** What is there before: nobody is killed for it. */
+  prepare?(binding: StoryBinding): Promise<void>;
   /** What a person does, and what must come of it, whatever is killed when. */
   tell(binding: StoryBinding): Promise<void>;
 }
 
 /** The kinds of which a story is told. */
-export const castOf = (story: KillStory): readonly Family[] => story.families ?? families;
+export const castOf = (story: KillStory): readonly Family[] => story.families ?? allFamilies;
 
 /** What every change is tried with. */
 export const killStories: readonly KillStory[] = [
@@ -87,5 +89,6 @@ export const longKillStories: readonly KillStory[] = [
   },
 ];
 
-const configured = (binding: StoryBinding, wishes: Parameters<StoryBinding["manifest"]>[0]) =>
-  binding.manifest({ ...wishes, spec: { ...wishes?.spec, providerConfigRef: { name: binding.name } } });
+/** With the ProviderConfig that is the round's own. */
+export const configured = (binding: StoryBinding, wishes: Parameters<StoryBinding["manifest"]>[0]) =>
+  binding.manifest({ ...wishes, config: binding.name });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { integerBetween, type Random, seededRandom } from "../../src/base/random.ts";
-import { families } from "../families/families.ts";
+import { allFamilies } from "../families/families.ts";
 import { eventually } from "../support/eventually.ts";
 import type { KeyturnOperator } from "../support/keyturn-operator.ts";
 import type { Target } from "../support/target.ts";
@@ -35,7 +35,8 @@ export interface RandomKillOptions {
 
 const BROKER_MS = 1_000;
 const ROTATION = { frequency: "3s", ttl: "6s" };
-const FLAGS = ["--min-frequency", "1s", "--drift-check", "5s", "--settle-time", "3s", "--sweep-every", "3s"];
+const LOOKS = ["--drift-check", "5s", "--child-check", "5s", "--sweep-every", "3s"];
+const FLAGS = ["--min-frequency", "1s", "--settle-time", "3s", ...LOOKS];
 /** From when an operator is ready to its end; where nothing is under way then, until something is. */
 const LONGEST_LIFE_MS = 4_000;
 const PATIENCE_MS = 120_000;
@@ -44,7 +45,7 @@ const SETTLED_MS = 7_000;
 
 export async function randomKills(options: RandomKillOptions): Promise<RandomKillReport> {
   const { target, seed, kills, each, onKill } = options;
-  const stage = await Stage.set({ target, name: "random" });
+  const stage = await Stage.set({ target, name: "random", families: allFamilies });
   try {
     const killing = new Killing(stage, bindingsOn(stage, each), seededRandom(seed));
     await killing.begin();
@@ -59,7 +60,7 @@ export async function randomKills(options: RandomKillOptions): Promise<RandomKil
 }
 
 const bindingsOn = (stage: Stage, each: number): readonly StoryBinding[] =>
-  families.flatMap((family) =>
+  allFamilies.flatMap((family) =>
     Array.from({ length: each }, (_, index) => {
       const name = `random-${family.controller}-${index}`;
       const instance = { brokerLatencyMs: BROKER_MS };

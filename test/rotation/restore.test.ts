@@ -3,7 +3,7 @@ import { describe } from "node:test";
 import { Conflict } from "../../src/kube/errors.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import { direct } from "../families/families.ts";
+import { allFamilies, direct } from "../families/families.ts";
 import { eventually } from "../support/eventually.ts";
 import { readConnectionSecret } from "./connection-secret.ts";
 import { Stories, target, together } from "./harness.ts";
@@ -19,7 +19,7 @@ const slow = { ttl: "3h", frequency: "2h" };
  * vanishes, the garbage collector takes its children.
  */
 describe(`restores on the ${target.name} server`, together, () => {
-  const stories = new Stories("restore");
+  const stories = new Stories("restore", { families: allFamilies });
 
   stories.tell(
     "same-uid",
@@ -169,7 +169,7 @@ async function putBackSecret(binding: StoryBinding, backup: KubeObject): Promise
 async function vanish(binding: StoryBinding): Promise<void> {
   await binding.annotate(PAUSED);
   await binding.patch({ metadata: { finalizers: null } });
-  await binding.stage.kube.delete(binding.family.type, { name: binding.name });
+  await binding.stage.kube.delete(binding.family.type, binding.ref);
   await binding.gone();
 }
 

@@ -4,9 +4,10 @@ import { AlreadyExists, NotFound } from "../../src/kube/errors.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../src/kube/objects.ts";
 import type { Kube } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
+import { namespaces } from "../conformance/kinds.ts";
 import { CloudFoundryStandIn } from "../families/cloud-foundry-stand-in.ts";
 import { families } from "../families/families.ts";
-import type { Family } from "../families/family.ts";
+import type { ChildKind, Family } from "../families/family.ts";
 import { ServiceManagerStandIn } from "../families/service-manager-stand-in.ts";
 import type { OutsideKey, StandIn } from "../families/stand-in.ts";
 import { eventually } from "../support/eventually.ts";
@@ -25,13 +26,6 @@ const COLLECTED_MS = 60_000;
 /** Stands in every secret that a sandbox gives out. */
 const CANARY = "sandbox-secret";
 
-const namespaces: ResourceType = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
 const events: ResourceType = {
   group: "events.k8s.io",
   version: "v1",
@@ -42,12 +36,15 @@ const events: ResourceType = {
 
 /** The operator's settings for short stories. Sweeps are left to the stories about them. */
 export const brisk = ({ sweepEvery = "1h" } = {}): readonly string[] => {
-  return ["--min-frequency", "1s", "--drift-check", "1s", "--settle-time", "2s", "--sweep-every", sweepEvery];
+  const looks = ["--drift-check", "1s", "--child-check", "1s", "--sweep-every", sweepEvery];
+  return ["--min-frequency", "1s", "--settle-time", "2s", ...looks];
 };
 
 export interface StageOptions extends StageWishes {
   /** What the namespace of the Secrets and the ProviderConfigs of that name begin with. */
   readonly name: string;
+  /** Of which kinds there may be resources; those of Crossplane providers, where absent. */
+  readonly families?: readonly Family[];
 }
 
 interface StandIns {
@@ -69,7 +66,8 @@ export class Stage {
   readonly secrets: Mirror;
   readonly operators: KeyturnOperator[] = [];
   readonly leaks = new LeakSearch(() => [CANARY]);
-  readonly #bindings: ReadonlyMap<Family, Mirror>;
+  readonly #families: readonly Family[];
+  readonly #bindings = new Map<ResourceType, Mirror>();
   readonly #secretListeners = new Map<string, (secret: KubeObject) => void>();
   readonly #ends: AsyncDisposableStack;
   /** Of its operators. */
@@ -78,14 +76,19 @@ export class Stage {
   static set(options: StageOptions): Promise<Stage> {
     return openStage(options, async (opened) => {
       const standIns = await openStandIns(opened.ends);
-      const stage = new Stage(`${options.name}-${randomUUID().slice(0, 8)}`, standIns, opened);
+      const stage = new Stage(options, standIns, opened);
       await stage.#furnish();
       return stage;
     });
   }
 
-  private constructor(namespace: string, standIns: StandIns, { server, kube, access, ends }: OpenedStage) {
-    this.namespace = namespace;
+  private constructor(
+    { name, families: told = families }: StageOptions,
+    standIns: StandIns,
+    { server, kube, access, ends }: OpenedStage,
+  ) {
+    this.namespace = `${name}-${randomUUID().slice(0, 8)}`;
+    this.#families = told;
     this.server = server;
     this.kube = kube;
     this.standIns = standIns;
@@ -96,11 +99,8 @@ export class Stage {
       this.guard.see(secret);
       this.#secretListeners.get(keyOf(secret.metadata))?.(secret);
     });
-    const mirrorOf = ({ type }: Family): Mirror =>
-      new Mirror(kube, type, (binding) => this.leaks.look("a binding", binding));
-    this.#bindings = new Map(families.map((family) => [family, mirrorOf(family)]));
     this.#ends = ends;
-    for (const part of [this.secrets, ...this.#bindings.values(), this.guard]) ends.defer(() => part.stop());
+    for (const part of [this.secrets, this.guard]) ends.defer(() => part.stop());
   }
 
   /** Who stands in for the external system of a family. */
@@ -113,9 +113,9 @@ export class Stage {
     return Object.values<StandIn>({ ...this.standIns }).flatMap((standIn) => standIn.keys());
   }
 
-  /** The resources of a family, as a watch shows them. */
-  bindingsOf(family: Family): Mirror {
-    return this.#bindings.get(family) ?? assert.fail(`nobody watches ${family.title}`);
+  /** The resources of a family, or its children, as a watch shows them. */
+  bindingsOf({ type }: ChildKind): Mirror {
+    return this.#bindings.get(type) ?? assert.fail(`nobody watches ${type.plural}`);
   }
 
   /** A ProviderConfig under this name, and before it the Secret that it refers to. */
@@ -173,8 +173,8 @@ export class Stage {
   }
 
   /** The messages of the events about one object, oldest first. */
-  async eventsOf(name: string): Promise<readonly string[]> {
-    const { items } = await this.kube.list(events, { namespace: "default" });
+  async eventsOf({ name, namespace = "default" }: ObjectRef): Promise<readonly string[]> {
+    const { items } = await this.kube.list(events, { namespace });
     return items.flatMap((event) => {
       const regarding = event.regarding as ObjectRef | undefined;
       return regarding?.name === name ? [`${event.reason}: ${event.note}`] : [];
@@ -190,9 +190,10 @@ export class Stage {
   async strike(): Promise<void> {
     try {
       // Whoever makes bindings of another kind goes before them, and what all of them need goes last.
-      for (const family of families.toReversed()) await this.#endBindings(family);
-      for (const { configType } of families) await this.#removeAll(configType);
+      for (const family of this.#families.toReversed()) await this.#endBindings(family);
+      for (const { configType } of this.#families) await this.#removeAll(configType);
       await eventually("all Secrets to go with their owners", async () => !this.#hasOwned() || undefined, COLLECTED_MS);
+      await this.#readEvents(this.namespace);
       await this.#remove(namespaces, { name: this.namespace });
       for (const operator of this.operators) await this.leaks.lookAt(operator);
       const ends = await Promise.all(this.operators.map(endOf));
@@ -200,8 +201,7 @@ export class Stage {
         ends.filter((end) => end !== "in peace"),
         [],
       );
-      const { items } = await this.kube.list(events, { namespace: "default" });
-      for (const event of items) this.leaks.look("an event", event);
+      await this.#readEvents("default");
       // Once more, ended: what they said last.
       for (const operator of this.operators) await this.leaks.lookAt(operator);
       assert.deepEqual(this.leaks.places, [], "key material was seen");
@@ -214,13 +214,27 @@ export class Stage {
   /** A namespace, a ProviderConfig of each kind, and watches that have seen everything. */
   async #furnish(): Promise<void> {
     await this.kube.create<KubeObject>(namespaces, namespaceOf(this.namespace));
-    const oneOfEach = new Map(families.map((family) => [family.standIn, family]));
+    const oneOfEach = new Map(this.#families.map((family) => [family.standIn, family]));
     for (const family of oneOfEach.values()) {
       const { url } = this.standInOf(family);
       await this.putProviderConfig(family, this.namespace, this.standInOf(family).login(url));
     }
+    for (const family of this.#families) await this.#surround(family);
     await Promise.all([this.secrets, ...this.#bindings.values()].map((mirror) => mirror.synced()));
     this.guard.start(this.secrets);
+  }
+
+  async #surround(family: Family): Promise<void> {
+    const { kube, namespace, standIns } = this;
+    const operator = this.access.account;
+    const end = await family.surround?.({ kube, namespace, login: standIns.cloudFoundry.ownLogin, operator });
+    if (end) this.#ends.defer(end);
+    for (const { type } of family.children ? [family, family.children] : [family]) {
+      if (this.#bindings.has(type)) continue;
+      const mirror = new Mirror(kube, type, (binding) => this.leaks.look("a binding", binding));
+      this.#bindings.set(type, mirror);
+      this.#ends.defer(() => mirror.stop());
+    }
   }
 
   /** Stories end theirs; what a failed one left behind goes here, so that the next suite finds an empty cluster. */
@@ -228,7 +242,7 @@ export class Stage {
     const names = (): readonly ObjectRef[] =>
       this.bindingsOf(family)
         .list()
-        .map(({ metadata: { name } }) => ({ name }));
+        .map(({ metadata: { name, namespace } }) => ({ name, ...(namespace !== undefined && { namespace }) }));
     for (const { name } of names()) this.guard.excuse(name);
     await Promise.all(names().map((ref) => this.#remove(family.type, ref)));
     await eventually(`all ${family.title} to go`, async () => names().length === 0 || undefined).catch(() =>
@@ -239,6 +253,11 @@ export class Stage {
   async #removeAll(type: ResourceType): Promise<void> {
     const { items } = await this.kube.list(type);
     for (const { metadata } of items) await this.#remove(type, { name: metadata.name });
+  }
+
+  async #readEvents(namespace: string): Promise<void> {
+    const { items } = await this.kube.list(events, { namespace });
+    for (const event of items) this.leaks.look("an event", event);
   }
 
   #hasOwned(): boolean {

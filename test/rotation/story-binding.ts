@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NotFound, NotServed } from "../../src/kube/errors.ts";
-import type { KubeObject } from "../../src/kube/objects.ts";
+import type { KubeObject, ObjectRef } from "../../src/kube/objects.ts";
 import type { Draft, WriteOptions } from "../../src/kube/port.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
-import type { Family, Fields, Rotation } from "../families/family.ts";
+import type { ChildKind, Family, Fields, Rotation } from "../families/family.ts";
 import type { InstanceWishes, OutsideKey, StandIn } from "../families/stand-in.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Stage } from "./stage.ts";
+import { keysOf } from "./story-keys.ts";
 import { describeView, isCalm, viewOf, type WorldView } from "./world-view.ts";
 
 export const EXTERNAL_NAME = "crossplane.io/external-name";
@@ -20,6 +21,8 @@ export interface BindingWishes {
   readonly spec?: Fields;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly instance?: InstanceWishes;
+  /** A ProviderConfig of its own. */
+  readonly config?: string;
 }
 
 interface StoryOptions {
@@ -58,6 +61,10 @@ export class StoryBinding {
     return { namespace: this.stage.namespace, name: this.#secretName };
   }
 
+  get ref(): ObjectRef {
+    return this.#refOf(this.name, this.family);
+  }
+
   /** Who stands in for the external system. */
   get standIn(): StandIn {
     return this.stage.standInOf(this.family);
@@ -75,9 +82,8 @@ export class StoryBinding {
     this.standIn.putInstance(wishes, this.instanceId);
   }
 
-  manifest({ rotation, spec, annotations }: BindingWishes = {}): Draft<KubeObject> {
+  manifest({ rotation, spec, annotations, config = this.stage.namespace }: BindingWishes = {}): Draft<KubeObject> {
     const { name, instanceId, secretRef } = this;
-    const config = this.stage.namespace;
     return this.family.manifest({ name, instanceId, config, secretRef, rotation, annotations, spec });
   }
 
@@ -92,7 +98,7 @@ export class StoryBinding {
 
   view(): WorldView {
     const { stage, family, standIn } = this;
-    const object = stage.bindingsOf(family).get({ name: this.name });
+    const object = stage.bindingsOf(family).get(this.ref);
     return viewOf({
       object,
       status: family.readStatus(object),
@@ -109,12 +115,7 @@ export class StoryBinding {
 
   /** What the resource itself calls its keys: its children, where it makes some, and what none of them knows of. */
   keys(): readonly OutsideKey[] {
-    const { children } = this.family;
-    if (!children) return this.keysAtService();
-    const own = this.children();
-    const known = own.map((child) => children.readStatus(child));
-    const ids = new Set(known.flatMap(({ activeId, retired }) => [activeId, ...retired.map(({ id }) => id)]));
-    return [...own.map((child) => keyOf(child, children)), ...this.keysAtService().filter(({ id }) => !ids.has(id))];
+    return keysOf(this.family.children, this.children(), this.keysAtService());
   }
 
   /** What the resource has made in the cluster, where it makes something there: its name with a suffix. */
@@ -171,8 +172,8 @@ export class StoryBinding {
   }
 
   async patch(body: Fields, options: WriteOptions = {}): Promise<KubeObject> {
-    const { stage, family, name } = this;
-    const patched = await stage.kube.patch(family.type, { name }, { type: "merge", body }, options);
+    const { stage, family, ref } = this;
+    const patched = await stage.kube.patch(family.type, ref, { type: "merge", body }, options);
     await stage.bindingsOf(family).shows(patched);
     return patched;
   }
@@ -220,9 +221,15 @@ export class StoryBinding {
     return this.rotated(before);
   }
 
+  /** The messages of the events about it, oldest first. */
+  events(): Promise<readonly string[]> {
+    const { namespace } = this.ref;
+    return this.stage.eventsOf({ name: this.name, ...(namespace !== undefined && { namespace }) });
+  }
+
   /** As it is on the server now. */
   live(): Promise<KubeObject> {
-    return this.stage.kube.get(this.family.type, { name: this.name });
+    return this.stage.kube.get(this.family.type, this.ref);
   }
 
   liveSecret(): Promise<KubeObject> {
@@ -245,7 +252,7 @@ export class StoryBinding {
     if (!children) return this.standIn.removeKey(id ?? "");
     const child = this.children().find(({ metadata }) => metadata.uid === id);
     assert.ok(child, `${this.name} has no child ${id}`);
-    await this.stage.kube.delete(children.type, { name: child.metadata.name });
+    await this.stage.kube.delete(children.type, this.#refOf(child.metadata.name, children));
   }
 
   /** What a key was made with. */
@@ -285,9 +292,13 @@ export class StoryBinding {
 
   async delete(): Promise<void> {
     this.stage.guard.excuse(this.name);
-    await this.stage.kube.delete(this.family.type, { name: this.name }).catch((error: unknown) => {
+    await this.stage.kube.delete(this.family.type, this.ref).catch((error: unknown) => {
       if (!(error instanceof NotFound)) throw error;
     });
+  }
+
+  #refOf(name: string, { type }: ChildKind): ObjectRef {
+    return type.namespaced ? { namespace: this.stage.namespace, name } : { name };
   }
 
   async gone(): Promise<void> {
@@ -303,12 +314,3 @@ export class StoryBinding {
     await this.until("nothing to be left outside", ({ outside }) => outside.length === 0);
   }
 }
-
-/** A child as the key that it stands for. */
-const keyOf = (child: KubeObject, family: Family): OutsideKey => ({
-  id: child.metadata.uid ?? "",
-  name: child.metadata.name,
-  instanceId: "",
-  isReady: family.readStatus(child).condition("Ready").startsWith("True"),
-  marks: { ...child.metadata.annotations, ...child.metadata.labels },
-});

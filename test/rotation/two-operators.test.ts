@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { families } from "../families/families.ts";
+import { allFamilies } from "../families/families.ts";
 import { target } from "./harness.ts";
 import { brisk, Stage } from "./stage.ts";
 import { StoryBinding } from "./story-binding.ts";
@@ -13,13 +13,13 @@ const ROTATIONS = 10;
 
 test(`two operators that both believe they lead, on the ${target.name} server, leave no key too many`, {
   timeout: 120_000,
-  skip: target.name !== "real" && "takes as long as twelve resources rotate ten times: npm run test:cluster",
+  skip: target.name !== "real" && "takes as long as sixteen resources rotate ten times: npm run test:cluster",
 }, async (context) => {
-  const stage = await Stage.set({ target, name: "two" });
+  const stage = await Stage.set({ target, name: "two", families: allFamilies });
   context.after(() => stage.strike());
   // Names are not unique under concurrency: creates that begin within this window of one another all succeed.
   stage.standIns.serviceManager.sandbox.controls.set({ nameRaceMs: 1_000 });
-  const bindings = families.flatMap((family) =>
+  const bindings = allFamilies.flatMap((family) =>
     Array.from({ length: COUNT }, (_, index) => {
       const name = `two-${family.controller}-${index}`;
       return new StoryBinding(stage, { family, name, instance: { brokerLatencyMs: 30 * index }, patienceMs: 60_000 });

@@ -1,7 +1,6 @@
 import { bind9Cluster } from "../../src/api/bind/bind9-cluster.ts";
 import { rndcKey } from "../../src/api/keyturn/rndc-key.ts";
 import { rotatingResource } from "../../src/api/keyturn/rotating-resource.ts";
-import { rotationClass } from "../../src/api/keyturn/rotation-class.ts";
 import { cfServiceBinding } from "../../src/api/korifi/cf-service-binding.ts";
 import { cfServiceInstance } from "../../src/api/korifi/cf-service-instance.ts";
 import { parseDuration } from "../../src/base/duration.ts";
@@ -14,7 +13,7 @@ import { cloudFoundry } from "../families/cloud-foundry.ts";
 import { type Family, type KeyStatus, type Rotation, rotationIn, statusReader } from "../families/family.ts";
 import { rotatingKeys } from "../families/rotating-keys.ts";
 import { certificates } from "../reconcile/foreign-kinds.ts";
-import type { Account } from "../support/operator-access.ts";
+import { ROTATOR } from "../support/rotation-permits.ts";
 import type { Subject } from "./judge.ts";
 import { drawPolicy, type PolicyRange, type SoakKind } from "./population.ts";
 
@@ -22,7 +21,6 @@ import { drawPolicy, type PolicyRange, type SoakKind } from "./population.ts";
 export const SOAK = "soak";
 export const INSTANCES = 20;
 export const CONFIGS = 4;
-const ACCOUNT = "rotator";
 
 export const instanceId = (index: number): string => `${SOAK}-${index % INSTANCES}`;
 export const configName = (index: number): string => `${SOAK}-${index % CONFIGS}`;
@@ -131,7 +129,7 @@ export const rotatingResources = (count: number, random: Random, range: PolicyRa
     const name = `${SOAK}-any-${index}`;
     const spec = {
       rotationClassName: SOAK,
-      serviceAccountName: ACCOUNT,
+      serviceAccountName: ROTATOR,
       template: {
         apiVersion: apiVersionOf(certificates),
         kind: certificates.kind,
@@ -184,94 +182,6 @@ export const serviceBindingsOf = (
     };
     return { ...member(cfServiceBinding, name, spec, { takesMs: DERIVED_MS, tags: source.subject.tags }), source };
   });
-
-const rbac = (kind: string, plural: string): ResourceType => ({
-  group: "rbac.authorization.k8s.io",
-  version: "v1",
-  plural,
-  kind,
-  namespaced: true,
-});
-export const serviceAccounts: ResourceType = {
-  group: "",
-  version: "v1",
-  plural: "serviceaccounts",
-  kind: "ServiceAccount",
-  namespaced: true,
-};
-
-interface Written {
-  readonly type: ResourceType;
-  readonly object: Draft<KubeObject>;
-}
-
-/** What an administrator writes so that there may be RotatingResources, and that this operator may look after them. */
-export const permissionsFor = (operator: Account | undefined): readonly Written[] => [
-  ...permissions,
-  ...(operator ? actingAsAccount(operator) : []),
-];
-
-const actingAsAccount = (operator: Account): readonly Written[] => {
-  const metadata = { namespace: SOAK, name: `keyturn-acts-as-${ACCOUNT}` };
-  const apiGroup = "rbac.authorization.k8s.io";
-  const acts = { apiGroups: [""], resources: ["serviceaccounts"], resourceNames: [ACCOUNT], verbs: ["impersonate"] };
-  const role = { apiVersion: `${apiGroup}/v1`, kind: "Role", metadata, rules: [acts] };
-  const binding = {
-    ...role,
-    kind: "RoleBinding",
-    rules: undefined,
-    roleRef: { apiGroup, kind: "Role", name: metadata.name },
-    subjects: [{ kind: "ServiceAccount", ...operator }],
-  };
-  return [
-    { type: rbac("Role", "roles"), object: role },
-    { type: rbac("RoleBinding", "rolebindings"), object: binding },
-  ];
-};
-
-const permissions: readonly Written[] = [
-  {
-    type: rotationClass,
-    object: {
-      apiVersion: apiVersionOf(rotationClass),
-      kind: rotationClass.kind,
-      metadata: { name: SOAK },
-      spec: {
-        kinds: [{ group: certificates.group, kind: certificates.kind }],
-        serviceAccounts: [ACCOUNT],
-        namespaces: [SOAK],
-        minFrequency: "1s",
-      },
-    },
-  },
-  {
-    type: serviceAccounts,
-    object: { apiVersion: "v1", kind: "ServiceAccount", metadata: { namespace: SOAK, name: ACCOUNT } },
-  },
-  {
-    type: rbac("Role", "roles"),
-    object: {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "Role",
-      metadata: { namespace: SOAK, name: ACCOUNT },
-      rules: [
-        { apiGroups: [certificates.group], resources: [certificates.plural], verbs: ["*"] },
-        { apiGroups: [""], resources: ["secrets"], verbs: ["*"] },
-        { apiGroups: ["keyturn.dev"], resources: ["rotatingresources/finalizers"], verbs: ["update"] },
-      ],
-    },
-  },
-  {
-    type: rbac("RoleBinding", "rolebindings"),
-    object: {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "RoleBinding",
-      metadata: { namespace: SOAK, name: ACCOUNT },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: ACCOUNT },
-      subjects: [{ kind: "ServiceAccount", name: ACCOUNT, namespace: SOAK }],
-    },
-  },
-];
 
 /** Everything that is written, kind by kind; what is made for it is not among it. */
 export interface Population {

@@ -31,6 +31,7 @@ import { connect } from "../support/connect.ts";
 import { eventually } from "../support/eventually.ts";
 import type { KeyturnOperator } from "../support/keyturn-operator.ts";
 import { type OperatorAccess, operatorAccess } from "../support/operator-access.ts";
+import { permitRotation } from "../support/rotation-permits.ts";
 import { CertificatePlayer } from "./certificate-player.ts";
 import { CutProxy } from "./cut-proxy.ts";
 import type { Subject } from "./judge.ts";
@@ -43,7 +44,6 @@ import {
   instanceId,
   type Member,
   type Population,
-  permissionsFor,
   populationOf,
   SOAK,
 } from "./resources.ts";
@@ -176,7 +176,7 @@ export class SoakWorld {
   async populate(operator: KeyturnOperator, onProgress: (what: string) => void): Promise<void> {
     const { kube, population } = this;
     await this.#connectSystems();
-    for (const { type, object } of permissionsFor(this.access.account)) await kube.create<KubeObject>(type, object);
+    await permitRotation(kube, { namespace: SOAK, children: certificates, operator: this.access.account });
     await this.#createAll(population.others);
     await this.#createAll(population.families);
     onProgress("all that has keys is written");

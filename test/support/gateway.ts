@@ -103,7 +103,7 @@ export class Gateway {
     response.on("close", () => left.abort());
     const body = Buffer.concat(chunks).toString("utf8");
     const method = request.method as TransportRequest["method"];
-    const headers = pick(request, ["accept", "content-type", "user-agent", "authorization"]);
+    const headers = pick(request, ["accept", "content-type", "user-agent", "authorization", "impersonate-user"]);
     const sent = { method, path, headers, signal: left.signal, ...(body !== "" && { body }) };
     const answer = await this.#carry({ method, path, body, handOn: () => this.#transport.send(sent) });
     if (answer === undefined) {

@@ -15,6 +15,8 @@ const SEQUENCE = ownName("sequence");
 const KIND = ownName("parent-kind");
 const NAMESPACE = ownName("parent-namespace");
 const NAME = ownName("parent-name");
+/** Where a child has its Secret, as decided when it was made: no mark, and of no use to anybody once those are off. */
+export const CHILD_SECRET = ownName("child-secret");
 
 const DIGEST_LENGTH = 32;
 
@@ -28,7 +30,7 @@ export function markPatch(marks: Marks | undefined): MarkMetadata {
   if (!marks) {
     return {
       labels: { [CLUSTER]: null, [PARENT_UID]: null, [PARENT]: null, [SEQUENCE]: null },
-      annotations: { [KIND]: null, [NAMESPACE]: null, [NAME]: null },
+      annotations: { [KIND]: null, [NAMESPACE]: null, [NAME]: null, [CHILD_SECRET]: null },
     };
   }
   const { clusterId, ownerUid, ownerKind, ownerNamespace, ownerName, sequence } = marks;

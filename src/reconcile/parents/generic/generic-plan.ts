@@ -1,13 +1,10 @@
-import { ownName } from "../../../base/own-names.ts";
 import type { KubeObject, ResourceType } from "../../../kube/objects.ts";
 import type { SecretAddress } from "../../../publish/secret-publisher.ts";
+import { CHILD_SECRET } from "../child-marks.ts";
 import type { ChildPlan } from "../child-plan.ts";
 import { isYoung, readinessOf, type Surroundings } from "./readiness.ts";
 import { holdsText } from "./render-template.ts";
 import { type RotatingSpec, renderChild } from "./rotating-spec.ts";
-
-/** Where a child has its Secret was decided when it was made: the spec may say something else by now. */
-const SECRET_ANNOTATION = ownName("child-secret");
 
 /** The plan of a RotatingResource: children of any kind, as its template has them. Pure but for what it is told of time. */
 export function genericPlan(spec: RotatingSpec, type: ResourceType, around: Surroundings): ChildPlan {
@@ -27,17 +24,17 @@ export function genericPlan(spec: RotatingSpec, type: ResourceType, around: Surr
 
 function withSecretName(spec: RotatingSpec, name: string): KubeObject {
   const { object, secret } = renderChild(spec, name);
-  const annotations = { ...object.metadata.annotations, [SECRET_ANNOTATION]: secret.name };
+  const annotations = { ...object.metadata.annotations, [CHILD_SECRET]: secret.name };
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
 /**
- * The Secret that was decided on when the child was made. An annotation can be edited: it counts only where it is what it
+ * The Secret that was decided on when the child was made: the spec may say something else by now. An annotation can be edited: it counts only where it is what it
  * could have been, a name with the child's own in it, and one that the child itself is told.
  */
 function writtenSecret({ apiVersion: _, kind: __, metadata, ...rest }: KubeObject): SecretAddress | undefined {
   const { name: own, namespace, annotations = {} } = metadata;
-  const { [SECRET_ANNOTATION]: name } = annotations;
+  const { [CHILD_SECRET]: name } = annotations;
   if (name === undefined || namespace === undefined || !name.includes(own)) return undefined;
   return name === own || holdsText(rest, name) ? { namespace, name } : undefined;
 }
