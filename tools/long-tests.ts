@@ -11,11 +11,12 @@ const BROWSER_STORIES = "test/dashboard/{acting,live,pages,past,way-in,start,com
 export const longTests: readonly string[] = globSync(
   [
     "test/reconcile/{*-crash,rndc-key-restart,rndc-key,references,rotating-resource*,korifi-app-troubles}.test.ts",
-    "test/rotation/{drift,departure,outage,after-consumers,any-after-consumers,changes,restore}.test.ts",
+    "test/rotation/{document,requests,drift,departure,outage,after-consumers,any-after-consumers,changes,restore}.test.ts",
     "test/import/*-crash.test.ts",
     "test/rotation-load/{cost,failing-broker,rotation-load,slow-foundation,starts}.test.ts",
     "test/restart-load/*.test.ts",
     "test/kill/*.test.ts",
+    "test/simulation/mutants.test.ts",
     "test/restart/{restart,rights}.test.ts",
     "test/korifi/{korifi,upgrade}.test.ts",
     "test/import/*.test.ts",

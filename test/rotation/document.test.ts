@@ -35,7 +35,7 @@ describe(`the document on the ${target.name} server`, together, () => {
       const { activeId: firstId = "" } = first;
       const second = await binding.rotated(first);
       assert.ok(second.createdAt - first.createdAt >= 3_000, "not before its time");
-      assert.ok(second.createdAt - first.createdAt <= 6_000, "and not long after it");
+      assert.ok(second.createdAt - first.createdAt <= 15_000, "and not long after it, however busy the machine is");
       const [retired] = second.retired;
       assert.ok(retired);
       assert.equal(retired.id, firstId);
