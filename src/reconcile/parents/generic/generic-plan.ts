@@ -29,8 +29,9 @@ function withSecretName(spec: RotatingSpec, name: string): KubeObject {
 }
 
 /**
- * The Secret that was decided on when the child was made: the spec may say something else by now. An annotation can be edited: it counts only where it is what it
- * could have been, a name with the child's own in it, and one that the child itself is told.
+ * The Secret that was decided on when the child was made: the spec may say something else by now. An annotation can be
+ * edited: it counts only where it is what it could have been, a name with the child's own in it, and one that the child
+ * itself is told.
  */
 function writtenSecret({ apiVersion: _, kind: __, metadata, ...rest }: KubeObject): SecretAddress | undefined {
   const { name: own, namespace, annotations = {} } = metadata;
