@@ -12,12 +12,15 @@ export interface AppStory extends ToldStory<AppDriver> {
 
 /** A binding's Secret for the application and one for a key, VCAP_SERVICES, and what a service makes of another Secret. */
 const CHANGED = { own: 3, followed: 4, legacy: 3 } as const;
+/** Who changes those of former times names the Secret with them as the service's own: its label goes, once. */
+const HANDED_OVER = { own: 0, followed: 0, legacy: 1 } as const;
+const CHANGED_THERE = { ...CHANGED, legacy: CHANGED.legacy + HANDED_OVER.legacy } as const;
 
 const CREDENTIALS: readonly AppStory[] = [
   { name: "first", given: (driver) => driver.world.populate(), acts: [] },
   { name: "nothing", given: settled, acts: [], writes: 0 },
-  { name: "change", given: settled, acts: ["changeCredentials"], writes: CHANGED },
-  { name: "changeTwice", given: settled, acts: ["changeCredentials", "changeCredentials"], writes: CHANGED },
+  { name: "change", given: settled, acts: ["changeCredentials"], writes: CHANGED_THERE },
+  { name: "changeTwice", given: settled, acts: ["changeCredentials", "changeCredentials"], writes: CHANGED_THERE },
   { name: "changeAgain", given: after("changeCredentials"), acts: ["changeCredentials"] },
   { name: "changeAndBack", given: settled, acts: ["changeCredentials", "restoreCredentials"] },
   { name: "restore", given: after("changeCredentials"), acts: ["restoreCredentials"] },
@@ -42,7 +45,7 @@ const REFUSED: readonly AppStory[] = [
 /** Of former times; elsewhere they are as if nothing happened. */
 const FORMER: readonly AppStory[] = [
   { name: "flat", given: settled, acts: ["changeFlat"] },
-  { name: "point", given: settled, acts: ["pointAtMigrated"], writes: 0 },
+  { name: "point", given: settled, acts: ["pointAtMigrated"], writes: HANDED_OVER },
   { name: "pointed", given: after("pointAtMigrated"), acts: ["changeCredentials"], writes: CHANGED },
 ];
 
