@@ -66,11 +66,11 @@ describe("the page of an operator", { skip: whyNot ?? false, concurrency: 1, tim
     await assertOwn();
     await visit.walk("Timeline");
     await page.locator(".track").waitFor();
-    assert.deepEqual(await page.locator(".timeline .name").allTextContents(), [`${own}/dns`]);
+    assert.deepEqual(await page.locator(".timeline .name").allTextContents(), [`dns ${own}`]);
     await assertOwn();
     await visit.walk("Credentials");
     await page.locator(".credentials .name").first().waitFor();
-    assert.deepEqual(await page.locator(".credentials .name").allTextContents(), [`${own}/dns`]);
+    assert.deepEqual(await page.locator(".credentials .name").allTextContents(), [`dns ${own}`]);
     await assertOwn();
     await visit.walk("Consumers");
     await page.locator("#workloads").waitFor();
