@@ -775,4 +775,18 @@ export const keptOrigins: readonly (readonly [reason: string, origin: Origin])[]
       ],
     },
   ],
+  [
+    "whether a foundation leaves keys unmarked is not taken from a router's answer",
+    {
+      family: "cloudfoundry",
+      story: "lengthen",
+      climate: "unmarked",
+      seed: 106600122,
+      disturbances: [
+        { at: 2, what: { kind: "person", name: "dropExternalName" } },
+        { at: 14, what: { kind: "fault", fault: "crashBefore" } },
+        { at: 24, what: { kind: "fault", fault: "unknownRoute" } },
+      ],
+    },
+  ],
 ];

@@ -211,6 +211,17 @@ test("an unmarked key under a name is told apart where the foundation leaves the
   assert.equal(usual.http.requests.length, 3, "what is marked raises no question");
 });
 
+test("whether keys are left unmarked is not taken from an answer that does not say", async () => {
+  const bare = { ...shown, metadata: { labels: {}, annotations: {} } };
+  const refused = unprocessable('json: unknown field "metadata"');
+  for (const nothing of [problem(503, 10001), problem(403, 10003)]) {
+    const { connection } = connect([page([bare]), nothing, page([bare]), refused]);
+    await failure(connection.findByName("i1", "orders-x1", signal));
+    const [found] = await connection.findByName("i1", "orders-x1", signal);
+    assert.equal(found?.isUnmarkedYet, true, "it is asked again, and is nobody else's");
+  }
+});
+
 test("the details of a key are not found for many reasons, and none of them means that it is gone", async () => {
   const rows = [
     [lastOperation("create", "initial"), "ProviderBusy", "nobody has begun with it"],

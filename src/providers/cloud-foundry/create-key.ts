@@ -59,9 +59,12 @@ export class KeyRequests {
     if (this.#takesMetadata === undefined) {
       const relationships = { service_instance: { data: { guid: NOWHERE } } };
       const metadata: KeyMetadata = { labels: {}, annotations: {} };
-      const answer = await this.#post({ type: "key", name: "nobody", relationships, metadata }, signal);
+      const call = callOf({ type: "key", name: "nobody", relationships, metadata });
+      const answer = await this.#client.call(call, signal);
       if (refusesMetadata(answer)) this.#refused();
       else if (errorOf(answer) && answer.status === 422) this.#takesMetadata = true;
+      // Whoever took any other refusal for a no would give a key of ours up as somebody else's.
+      else throw this.#client.refusal(answer, call);
     }
     return this.#refusedTick !== undefined;
   }
@@ -76,10 +79,16 @@ export class KeyRequests {
   }
 
   #post(body: UnknownRecord, signal: AbortSignal): Promise<Answer> {
-    const call: Call = { method: "POST", path: BINDINGS, purpose: "make the key", body: new Redacted(body) };
-    return this.#client.call(call, signal);
+    return this.#client.call(callOf(body), signal);
   }
 }
+
+const callOf = (body: UnknownRecord): Call => ({
+  method: "POST",
+  path: BINDINGS,
+  purpose: "make the key",
+  body: new Redacted(body),
+});
 
 export function metadataOf({ marks, metadata = { labels: {}, annotations: {} } }: CreateRequest): KeyMetadata {
   const [theirs, ours] = [checkedMetadata(metadata), encodeMarks(marks)];
