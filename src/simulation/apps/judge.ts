@@ -66,6 +66,8 @@ export class AppJudge {
   readonly #accused = new Set<string>();
   /** How often the operator has written a Secret since the scene was set. */
   secretWrites = 0;
+  /** Of each Secret, by processes. */
+  readonly #lastWrites = new Map<string, { readonly by: Doer; readonly step: number }>();
 
   constructor(court: AppCourt, books: AppBooks = NO_APP_BOOKS) {
     this.#court = court;
@@ -146,6 +148,7 @@ export class AppJudge {
     if (!was && is) made.add(is.metadata.uid ?? "");
     if (is) this.heard(JSON.stringify(is.metadata));
     touched.delete(name);
+    this.#lastWrites.set(name, { by: doer, step: this.#court.stepCount });
     this.noteSources();
   }
 
@@ -252,12 +255,21 @@ export class AppJudge {
     const isRight = old && isProjected(old, this.#heldBy(is.service));
     // What a person does meanwhile is seen by the next look.
     const isSeen = this.#personStep < (doer.readAt.get(TAKEN) ?? -1);
-    if (isRight && isSeen && !this.isTouched(from)) this.accuse(`S10 the binding ${is.name} moved for no change`);
+    if (isRight && isSeen && !this.isTouched(from) && !this.#isOvertaken(is.service, doer))
+      this.accuse(`S10 the binding ${is.name} moved for no change`);
     const vcap = this.#court.secret(VCAP);
     if (is.isKey || !fresh || !isSeen || this.isTouched(VCAP) || this.isTouched(to)) return;
     const [oldest = -1] = this.#indicesOf(is.service, (version) => isProjected(fresh, version));
     if (!vcap || (this.#vcapIndices(vcap, is.name).at(-1) ?? -1) < oldest)
       this.accuse(`S10 the binding ${is.name} moved before VCAP_SERVICES was told`);
+  }
+
+  /** Another process has written what the bindings of a service are made from since this one read it. */
+  #isOvertaken(service: string, doer: Doer): boolean {
+    const { credentials = "" } = this.#court.services().find(({ name }) => name === service) ?? {};
+    const last = this.#lastWrites.get(credentials);
+    const readAt = doer.readAt.get(`${SECRET_TARGET}${credentials}`) ?? -1;
+    return last !== undefined && last.by !== doer && last.step > readAt;
   }
 
   /** What bindings of a service are made from: that may be behind with where the credentials come from. */
