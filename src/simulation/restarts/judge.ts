@@ -114,12 +114,12 @@ export class RestartJudge {
 
   /** Whoever remembers it may write it down again, and then it counts as it did. */
   #stateLost(was: Workload): void {
-    const { baselines, lost } = this.#books;
-    const digest = notedDigest(was);
+    const { baselines, noted } = this.#books;
     for (const [key, at] of [...baselines]) {
       if (!key.startsWith(`${uidOf(was.metadata)} `)) continue;
       baselines.delete(key);
-      if (digest !== undefined) lost.set(key, { at, digest });
+      // Under another key of the digests, the same may have come to be written down in other words.
+      noted.set(`${key} ${notedDigest(was)}`, at);
     }
     this.countLost();
   }
@@ -197,16 +197,22 @@ export class RestartJudge {
     const isKnown = this.#books.baselines.has(key);
     if (!isDeepStrictEqual(was.spec.template, is.spec.template)) {
       this.#judgeRoll(was, readAt);
-      this.#books.baselines.set(key, readAt);
+      this.#noteBaseline(is, readAt);
     } else if (!isKnown && is.metadata.annotations?.[STATE]?.includes(`"secret/${secretNameOf(is)}"`)) {
-      const former = this.#books.lost.get(key);
-      const isAgain = former !== undefined && former.digest === notedDigest(is);
-      this.#books.baselines.set(key, isAgain ? former.at : readAt);
-      if (!isAgain) this.#excuse(is);
+      const former = this.#books.noted.get(`${key} ${notedDigest(is)}`);
+      this.#noteBaseline(is, former ?? readAt);
+      if (former === undefined) this.#excuse(is);
     } else if (this.#isTakenForMoved(was, is)) {
       this.#judgeMoved(is, readAt);
-      this.#books.baselines.set(key, readAt);
+      this.#noteBaseline(is, readAt);
     }
+  }
+
+  #noteBaseline(workload: Workload, at: number): void {
+    const { baselines, noted } = this.#books;
+    const key = baselineKey(workload);
+    baselines.set(key, at);
+    noted.set(`${key} ${notedDigest(workload)}`, at);
   }
 
   /** It is written down to run on something else than before, and our words are not on its template. */

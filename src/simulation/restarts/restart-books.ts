@@ -18,8 +18,8 @@ export interface RestartBooks {
   readonly values: Map<string, readonly Value[]>;
   /** By workload and source: up to which step its changes are taken account of; absent: nobody knows what runs. */
   readonly baselines: Map<string, number>;
-  /** Those that somebody took away, with what was written down. */
-  readonly lost: Map<string, { readonly at: number; readonly digest: string }>;
+  /** By workload, source and what was written down for it: the same, for when somebody brings that back. */
+  readonly noted: Map<string, number>;
   /** By UID: what a pod was started with, and when. */
   readonly runsOn: Map<string, Value>;
   /** Pods that were started with something else than what was taken for it, since nobody could know better. */
@@ -42,7 +42,7 @@ export interface RestartBooks {
 export const NO_RESTART_BOOKS: RestartBooks = {
   values: new Map(),
   baselines: new Map(),
-  lost: new Map(),
+  noted: new Map(),
   runsOn: new Map(),
   excused: new Set(),
   rolls: new Map(),
