@@ -57,6 +57,7 @@ function recording(config: KubeObject): { readonly kube: Kube; readonly asked: O
     const data = { all: Buffer.from("{}").toString("base64") };
     return { apiVersion: "v1", kind: "Secret", metadata: { ...ref, resourceVersion: "1" }, data };
   };
+  // All that is asked of it.
   const kube = { get: read, patch: async (type: ResourceType, ref: ObjectRef) => read(type, ref) } as unknown as Kube;
   return { kube, asked };
 }

@@ -145,5 +145,6 @@ function withoutSchema(definition: Definition): KubeObject {
   const copy = JSON.parse(JSON.stringify(definition)) as { spec: { versions: Record<string, unknown>[] } };
   const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   for (const version of copy.spec.versions) version.schema = { openAPIV3Schema };
+  // JSON tells no types: it is what came in, but for its schemas.
   return copy as unknown as KubeObject;
 }

@@ -51,6 +51,7 @@ function clusterWith(names: readonly string[], asked: ListOptions[]): Kube {
       options.fieldSelector === undefined || options.fieldSelector === `metadata.name=${metadata.name}`;
     return { items: secrets.filter(isMeant), continue: "" };
   };
+  // All that is asked of it.
   return { list, get: async () => ({ metadata: { name: "shop" } }) } as unknown as Kube;
 }
 
