@@ -56,7 +56,8 @@ export class ControllerUnit {
     this.#logger = logger;
     const { laneOf, laneWidth = options.workers, fullLanes = FULL_LANES } = controller;
     const width = Math.min(laneWidth, options.workers);
-    const lanes = laneOf && { laneOf, laneWidth: width };
+    const laneWidthBeside = Math.min(controller.laneWidthBeside ?? width, width);
+    const lanes = laneOf && { laneOf, laneWidth: width, laneWidthBeside };
     this.#queue = new WorkQueue({ clock, random, observer: observers.queue, ...lanes });
     this.#dueTimes = new DueTimes({ clock, logger, onDue: (key) => this.#queue.add(key, "person") });
     this.#watched = controller.watches.map((watch) => this.#follow(watch));

@@ -20,6 +20,8 @@ export interface Controller {
   readonly laneOf?: (key: string) => string;
   /** How many keys of one lane are worked on at a time, where that is fewer than whoever runs the operator allows. */
   readonly laneWidth?: number;
+  /** The same while there is work in other lanes too, where that is fewer still. */
+  readonly laneWidthBeside?: number;
   /** How many lanes may be full at a time before those in the others have to wait. Each of them is connections, and memory. */
   readonly fullLanes?: number;
   /** Called once, when the caches exist. */

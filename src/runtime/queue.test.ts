@@ -107,6 +107,29 @@ describe("lanes", () => {
     assert.equal((await next)?.key, "a3");
   });
 
+  test("a lane is narrower while there is work in another one, and as wide as before a moment after it", async () => {
+    const { clock, queue } = newQueue({ laneOf, laneWidth: 3, laneWidthBeside: 1 });
+    for (const key of ["a1", "a2", "a3", "a4", "a5", "b1"]) queue.add(key);
+    const keys: (string | undefined)[] = [];
+    for (let count = 0; count < 4; count++) keys.push((await queue.take())?.key);
+    assert.deepEqual(keys, ["a1", "a2", "a3", "b1"]);
+    queue.done("b1", succeeded);
+    queue.done("a1", succeeded);
+    queue.done("a2", succeeded);
+    const later = queue.take();
+    await clock.advance(500);
+    queue.add("b2");
+    assert.equal((await later)?.key, "b2", "a3 is still there, and a is full with it");
+    queue.done("b2", succeeded);
+    await clock.advance(1000);
+    const next = [queue.take(), queue.take()];
+    queue.done("a3", succeeded);
+    assert.deepEqual(
+      (await Promise.all(next)).map((work) => work?.key),
+      ["a4", "a5"],
+    );
+  });
+
   test("a key that fails or comes again leaves its place to the next of its lane", async () => {
     const { clock, queue } = newQueue({ laneOf, laneWidth: 1 });
     queue.add("a1");

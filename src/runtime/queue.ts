@@ -4,6 +4,7 @@ import type { Random } from "../base/random.ts";
 import { type BackOff, defaultBackOff, retryDelayMs } from "./back-off.ts";
 import { KeyedHeap } from "./keyed-heap.ts";
 import { LaneHeap } from "./lane-heap.ts";
+import { LaneRoom } from "./lane-room.ts";
 import { LaneTroubles } from "./lane-troubles.ts";
 
 /** Keys that need not wait any longer come back within this time, and not all at once. */
@@ -63,6 +64,8 @@ export interface WorkQueueOptions {
   readonly laneOf?: (key: string) => string;
   /** No more keys of one lane are handed out at a time; without end where absent. */
   readonly laneWidth?: number;
+  /** The same while there is work in other lanes too; as many where absent. */
+  readonly laneWidthBeside?: number;
   readonly observer?: QueueObserver;
 }
 
@@ -88,11 +91,9 @@ export class WorkQueue {
   readonly #personBurst: number;
   readonly #observer: QueueObserver;
   readonly #laneOf: (key: string) => string;
-  readonly #laneWidth: number;
   readonly #entries = new Map<string, Entry>();
   readonly #ready: Readonly<Record<Priority, LaneHeap>> = { person: new LaneHeap(), drift: new LaneHeap() };
-  /** How many keys of a lane are being worked on. */
-  readonly #busy = new Map<string, number>();
+  readonly #room: LaneRoom;
   readonly #delayed = new KeyedHeap();
   /** Absent where there are no lanes: nobody can tell who shares what then. */
   readonly #troubles: LaneTroubles | undefined;
@@ -111,7 +112,8 @@ export class WorkQueue {
     this.#personBurst = options.personBurst ?? 16;
     this.#observer = options.observer ?? {};
     this.#laneOf = options.laneOf ?? (() => "");
-    this.#laneWidth = options.laneWidth ?? Infinity;
+    const { laneWidth = Infinity, laneWidthBeside = laneWidth } = options;
+    this.#room = new LaneRoom({ alone: laneWidth, beside: laneWidthBeside });
     const { capMs } = this.#backOff;
     this.#troubles = options.laneOf && new LaneTroubles({ baseMs: TROUBLE_PAUSE_MS, capMs });
   }
@@ -165,8 +167,9 @@ export class WorkQueue {
     const entry = this.#entries.get(key);
     if (entry?.state !== "running") throw new Error(`queue: "${key}" was given back but not taken`);
     this.#running--;
-    this.#leave(entry.lane);
-    this.#observer.finished?.(this.#clock.monotonic() - entry.sinceAt);
+    const nowAt = this.#clock.monotonic();
+    if (!this.#room.leave(entry.lane, nowAt)) for (const ready of Object.values(this.#ready)) ready.open(entry.lane);
+    this.#observer.finished?.(nowAt - entry.sinceAt);
     if (this.#state === "closed") this.#entries.delete(key);
     else this.#settle(key, entry, result);
     this.#changed();
@@ -311,7 +314,7 @@ export class WorkQueue {
     entry.state = "running";
     entry.sinceAt = nowAt;
     this.#running++;
-    this.#enter(entry.lane);
+    if (this.#room.enter(entry.lane, nowAt)) for (const ready of Object.values(this.#ready)) ready.shut(entry.lane);
     this.#observer.taken?.(entry.priority, waitedMs);
     this.#observer.depthChanged?.(this.depth);
     return { key, priority: entry.priority, failures: entry.failures, waitedMs };
@@ -321,20 +324,6 @@ export class WorkQueue {
     if (!this.#ready.drift.isOpen) return "person";
     if (!this.#ready.person.isOpen) return "drift";
     return this.#personInARow >= this.#personBurst ? "drift" : "person";
-  }
-
-  #enter(lane: string): void {
-    const busy = (this.#busy.get(lane) ?? 0) + 1;
-    this.#busy.set(lane, busy);
-    if (busy < this.#laneWidth) return;
-    for (const ready of Object.values(this.#ready)) ready.shut(lane);
-  }
-
-  #leave(lane: string): void {
-    const busy = (this.#busy.get(lane) ?? 0) - 1;
-    if (busy > 0) this.#busy.set(lane, busy);
-    else this.#busy.delete(lane);
-    for (const ready of Object.values(this.#ready)) ready.open(lane);
   }
 
   /** After any change: hands out what can be, sets the timer for the next retry, and tells who waits for the end. */

@@ -41,6 +41,8 @@ import { isRolling, type WorkloadReader, type WorkloadRecord } from "./workload-
  * would only make everybody else wait: a change elsewhere, and whoever is not us.
  */
 const LANE_WIDTH = 24;
+/** While another namespace has something to be written too: what is in flight ahead of it is what it waits for. */
+const LANE_WIDTH_BESIDE = 12;
 /** Nobody is waited for but the API server: more at a time would have each of them take longer. */
 const FULL_LANES = 2;
 
@@ -77,6 +79,7 @@ export function createRestartController(settings: ControllerSettings): Controlle
     ],
     laneOf: (key) => readWorkloadKey(key).namespace,
     laneWidth: LANE_WIDTH,
+    laneWidthBeside: LANE_WIDTH_BESIDE,
     fullLanes: FULL_LANES,
     createReconcile: (context) => {
       const { restart, restartMetrics } = settings;
