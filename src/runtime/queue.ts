@@ -7,8 +7,12 @@ import { LaneHeap } from "./lane-heap.ts";
 import { LaneRoom } from "./lane-room.ts";
 import { LaneTroubles } from "./lane-troubles.ts";
 
-/** Keys that need not wait any longer come back within this time, and not all at once. */
-const RELEASE_SPREAD_MS = 5_000;
+/**
+ * Keys that need not wait any longer come back one after the other, so that a system that has just come back is not run
+ * over: this far apart on average, and within so long where they are many.
+ */
+const RELEASE_PACE_MS = 20;
+const LONGEST_RELEASE_MS = 3_000;
 /** How long a sign that a lane works again is believed, at first, before the next one counts. */
 const TROUBLE_PAUSE_MS = 10_000;
 
@@ -246,14 +250,16 @@ export class WorkQueue {
       return;
     }
     this.#succeeded(key, entry);
-    for (const other of this.#troubles?.succeeded(lane, this.#clock.monotonic()) ?? []) this.#release(other);
+    const others = this.#troubles?.succeeded(lane, this.#clock.monotonic()) ?? [];
+    const withinMs = Math.min(others.length * RELEASE_PACE_MS, LONGEST_RELEASE_MS);
+    for (const other of others) this.#release(other, withinMs);
   }
 
-  /** Comes back within the next seconds, unless it does so anyhow, or the other side has asked for a longer pause. */
-  #release(key: string): void {
+  /** Comes back within this time, unless it does so anyhow, or the other side has asked for a longer pause. */
+  #release(key: string, withinMs: number): void {
     const dueAt = this.#delayed.rankOf(key);
     if (dueAt === undefined) return;
-    const soonAt = this.#clock.monotonic() + RELEASE_SPREAD_MS * this.#random.next();
+    const soonAt = this.#clock.monotonic() + withinMs * this.#random.next();
     const floorAt = this.#entries.get(key)?.floorAt ?? 0;
     this.#delayed.set(key, Math.min(dueAt, Math.max(soonAt, floorAt)));
   }

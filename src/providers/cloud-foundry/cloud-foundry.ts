@@ -204,12 +204,13 @@ class CloudFoundryConnection implements Connection {
 
   /** What this connection made and could not mark yet is known to it all the same, and so is what it has deleted. */
   #keyOf(binding: Binding): OutsideKey {
-    this.#sight.sawKey(binding);
     const key = keyOf(binding);
+    const isDeleted = this.#deleted.get(key.id) !== undefined;
+    if (!isDeleted) this.#sight.sawKey(binding);
     const promised = key.marks ? undefined : this.#unmarked.get(key.id)?.marks;
     return {
       ...key,
-      ...(this.#deleted.get(key.id) && { state: "deleting" }),
+      ...(isDeleted && { state: "deleting" }),
       ...(promised && { marks: promised, isUnmarkedYet: true }),
     };
   }
@@ -309,6 +310,7 @@ class CloudFoundryConnection implements Connection {
   #gone(id: string): "gone" {
     this.#jobs.forget(id);
     this.#unmarked.forget(id);
+    this.#sight.lostKey(id);
     this.#deleted.set(id, true);
     return "gone";
   }

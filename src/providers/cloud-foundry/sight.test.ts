@@ -26,6 +26,18 @@ test("a key is gone when its service instance can be read", async () => {
   assert.equal(asked().at(-1), "GET service_instances/i1");
 });
 
+test("where a key was is forgotten once it is gone, and not learnt again from a list that still shows it", async () => {
+  const { connection, asked } = connect([
+    ...[page([shown], along), { status: 204, body: "" }, page([shown], along)],
+    ...[notFound, page([{ guid: "s1" }])],
+  ]);
+  await connection.listMarked({ clusterId: "c" }, signal);
+  assert.equal(await connection.delete("k1", signal), "gone");
+  assert.equal((await connection.listMarked({ clusterId: "c" }, signal))[0]?.state, "deleting");
+  assert.equal(await connection.observe("k1", signal), undefined);
+  assert.match(asked().at(-1) ?? "", /^GET spaces/, "any space will do for what is known to be gone");
+});
+
 test("an instance is gone, and its keys with it, when its space can be read", async () => {
   const { connection, asked } = connect([page([shown], along), notFound, notFound, ok({ guid: "s1" })]);
   await connection.listMarked({ clusterId: "c" }, signal);

@@ -25,6 +25,11 @@ export class Sight {
     this.#instanceOf.set(id, instanceId);
   }
 
+  /** It is gone, and that was believed: nobody asks where it was any more. */
+  lostKey(id: string): void {
+    this.#instanceOf.forget(id);
+  }
+
   sawInstance(instance: UnknownRecord): void {
     const [id, space] = [textOf(instance.guid), relatedGuid(instance, "space")];
     if (id !== undefined && space !== undefined && isGuid(space)) this.#spaceOf.set(id, space);
