@@ -148,7 +148,7 @@ export interface RestartSituation {
   readonly markedFor?: readonly string[] | undefined;
   /** Another rollout may begin now. */
   readonly hasSlot: boolean;
-  /** Our last restart was taken off the pod template, and pods from before it run on. */
+  /** Our last restart is not on the pod template any more, and pods from before it run on. */
   readonly isReverted?: boolean;
   /** Given only where its version and those of the sources that were written are counted by the same store. */
   readonly departed?: Departed | undefined;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Conflict, NotFound } from "../../src/kube/errors.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
+import { recordOf } from "../../src/kube/record.ts";
 import { secretType } from "../../src/publish/secret-publisher.ts";
 import { deploymentType } from "../../src/restart/workload-kinds.ts";
 import {
@@ -220,8 +221,11 @@ export const templateAway = (shop: Shop): Promise<void> => {
 /** As kubectl does it: the template of the former ReplicaSet, and its annotations. */
 export async function undo({ kube, namespace }: RestartStage, before: KubeObject): Promise<void> {
   const [path, value] = ["/metadata/annotations/keyturn.dev~1restart-state", annotationsIn(before)[STATE] ?? ""];
-  const template = { op: "replace", path: "/spec/template/metadata/annotations", value: OPTED };
-  const body = [template, { op: "replace", path, value }];
+  const template = recordOf(recordOf(recordOf(before.spec).template).metadata).annotations;
+  const body = [
+    { op: "replace", path: "/spec/template/metadata/annotations", value: template },
+    { op: "replace", path, value },
+  ];
   const ref = { namespace, name: before.metadata.name };
   await kube.patch(deploymentType, ref, { type: "json", body }, { fieldManager: "kubectl-rollout" });
 }
@@ -328,7 +332,6 @@ export const revertStories: readonly Story[] = [
 
 const STATE = "keyturn.dev/restart-state";
 const POLICIES = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false };
-const OPTED = { "keyturn.dev/restartOnChange": "true" };
 
 /** With an operator that dies, or has a twin. */
 export const crashStories: readonly Story<ClockedStage>[] = [

@@ -32,6 +32,31 @@ export const againStories: readonly Story<ClockedStage>[] = [
       await shop.complete("web", 4);
     },
   ),
+  story("a restart that is undone to the one before it is begun again", async (stage) => {
+    const shop = new Shop(stage);
+    await shop.secret("db", { password: "one" });
+    await shop.workload("web", { replicas: 4, spec: SLOWLY });
+    await shop.adopted("web");
+    await shop.secret("db", { password: "two" });
+    await shop.rolled("web", 1);
+    const former = (await shop.complete("web", 4)).map(({ metadata }) => metadata.uid);
+    await stage.calm();
+    const before = await shop.get("Deployment", "web");
+    const earlier = await shop.digests("web");
+    await shop.secret("db", { password: "three" });
+    await stage.until("it to be restarted", async () => (await shop.digests("web")) !== earlier);
+    await undo(stage, before);
+    await stage.until("it to be begun again", async () => (await shop.digests("web")) !== earlier);
+    const after = await shop.complete("web", 4);
+    assert.ok(after.every(({ metadata }) => !former.includes(metadata.uid)));
+    await stage.calm();
+    assert.equal((await shop.events("Restarted")).length, 3, "once, begun, and begun again");
+    await undo(stage, before);
+    await stage.calm();
+    assert.equal(await shop.digests("web"), earlier, "once it is over, whoever goes back may");
+    assert.equal((await shop.events("Restarted")).length, 3);
+    assert.deepEqual(await shop.events("RestartReverted"), []);
+  }),
   story("a restart that is reverted before it is over is begun again, and comes to its end", async (stage) => {
     const shop = new Shop(stage);
     await shop.secret("db", { password: "one" });

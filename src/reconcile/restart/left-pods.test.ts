@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { formatInstant } from "../../base/instant.ts";
 import type { KubeObject, ObjectMeta } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { NOW, objectWith, stateOf } from "../../restart/restart.fixture.ts";
@@ -69,12 +70,19 @@ test("where none is left nobody looks again; where some are, until it is given u
   assert.equal(some.leftPods.isSuspect(workload()), false);
 });
 
+test("who went back to an earlier restart is suspected like who took all of it away", () => {
+  const { leftPods } = lookingAt();
+  const plain = workload();
+  const earlier = { templateDigests: "secret/db=old", templateRestartedAt: formatInstant(NOW - 60_000) };
+  assert.equal(leftPods.isSuspect({ ...plain, record: { ...plain.record, ...earlier } }), true);
+});
+
 test("nobody is suspected whose template bears our words, whose rollout goes on, or who was not restarted", () => {
   const { leftPods } = lookingAt();
   const plain = workload();
   const { record } = plain;
   const rows: readonly (readonly [reason: string, record: Partial<Workload["record"]>])[] = [
-    ["on the template", { templateDigests: "secret/db=a" }],
+    ["on the template", { templateDigests: "secret/db=a", templateRestartedAt: formatInstant(NOW) }],
     ["goes on", { rollout: { isComplete: false, isStuck: false, updated: 0, total: 1 } }],
     ["adopted alone", { state: stateOf({}) }],
     ["nothing known", { state: undefined }],

@@ -1,4 +1,4 @@
-import { parseInstant } from "../../base/instant.ts";
+import { formatInstant, parseInstant } from "../../base/instant.ts";
 import type { KubeObject, ObjectMeta } from "../../kube/objects.ts";
 import type { Kube } from "../../kube/port.ts";
 import { podType } from "../../restart/workload-kinds.ts";
@@ -20,10 +20,10 @@ const LISTS_AT_A_TIME = 4;
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Pods that a restart of ours has not come to, because somebody took our words off the pod template before it was over: by
+ * Pods that a restart of ours has not come to, because somebody took it off the pod template before it was over: by
  * the template that came back they are the right ones, so their own controller leaves them on what they started with.
  * Looked for once a reverted rollout has come to rest; that none is left is remembered, since pods only get younger. Must
- * not: look where our words are on the template.
+ * not: look where that restart is on the template.
  */
 export class LeftPods {
   readonly #options: LeftPodsOptions;
@@ -37,10 +37,12 @@ export class LeftPods {
 
   /** Whether it is worth a look: nothing is asked for to know this. */
   isSuspect({ kind, metadata, record }: Workload): boolean {
-    const { state, templateDigests, templateRestartedAt, rollout } = record;
+    const { state, templateRestartedAt, rollout } = record;
     if (!this.#options.beginsAgain || !state?.rolled || !kind || kind.rolls === "never") return false;
-    const isOffTemplate = templateDigests === undefined && templateRestartedAt === undefined;
-    return isOffTemplate && rollout.isComplete && this.#over.get(metadata.uid ?? "") !== state.rolled.publishedAt;
+    const { publishedAt } = state.rolled;
+    // What came back may be a template with nothing of ours on it, or one with an earlier restart.
+    const isOffTemplate = templateRestartedAt !== formatInstant(publishedAt);
+    return isOffTemplate && rollout.isComplete && this.#over.get(metadata.uid ?? "") !== publishedAt;
   }
 
   /** Live. */

@@ -106,7 +106,7 @@ export class RestartReporter {
   reverted(subject: Subject, prefix: string, id: string, signal: AbortSignal): void {
     const note =
       `A restart was reverted twice before it was over: somebody takes ${prefix}/digests and ${prefix}/restartedAt off the ` +
-      "pod template. Pods from before run on what they started with; whoever writes the template must leave those annotations alone.";
+      "pod template, or puts those of an earlier restart there. Pods from before run on what they started with; whoever writes the template must leave those annotations alone.";
     this.#once(subject, "RestartReverted", { action: "Restart", note, id }, signal);
   }
 

@@ -106,7 +106,7 @@ export class RestartJudge {
       // Pods that are still to be replaced may live on: by the template that came back they are the right ones.
       if (digestsOf(was.spec.template) === digestsOf(is.spec.template)) continue;
       this.#excuse(is);
-      if (digestsOf(is.spec.template) === undefined) this.#books.reverted.add(uidOf(is.metadata));
+      this.#books.reverted.add(uidOf(is.metadata));
     }
     this.noteSources();
     this.#noteWorld();
