@@ -63,8 +63,16 @@ const TABLE: readonly Row[] = [
     expected: "current",
   },
   {
-    reason: "it says something else, however young it is",
+    reason: "created after the write, of a template that an undone rollout brought back",
     createdAt: AFTER,
+    said: WHOLE[1],
+    applied: [WHOLE[0], NOW],
+    publishedAt: NOW,
+    expected: "current",
+  },
+  {
+    reason: "it says something else, and is not clearly younger than the write",
+    createdAt: NOW,
     said: WHOLE[1],
     applied: [WHOLE[0], NOW],
     publishedAt: NOW,

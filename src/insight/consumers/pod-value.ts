@@ -36,11 +36,12 @@ export function podValue(question: PodValueQuestion): PodValue {
   if (kind === "class") return mountedValue(pod, question.podStatuses, name);
   const said = digestSaidBy(question);
   if (isBroughtTo(question)) return "current";
+  const createdAt = parseInstant(pod.metadata.creationTimestamp);
+  // Whatever it says: what stands on the pod template may be older than what a pod of it starts with.
+  if (isStartedAfter({ pod, view, createdAt })) return "current";
   const isReplaced = said !== undefined && applied !== undefined && compareDigests(said, applied.digest) === "changed";
   if (isReplaced) return "older";
-  const createdAt = parseInstant(pod.metadata.creationTimestamp);
   if (publishedAt === undefined || createdAt === undefined) return "unknown";
-  if (secondOf(createdAt) > secondOf(publishedAt) || hasWaitedFor(pod, view, publishedAt)) return "current";
   if (applied === undefined || said !== applied.digest) return valueByDate(createdAt, publishedAt, applied);
   if (secondOf(applied.since) >= secondOf(publishedAt)) return "current";
   return isWhole(applied) ? "older" : "unknown";
@@ -50,6 +51,16 @@ export function podValue(question: PodValueQuestion): PodValue {
 function isBroughtTo({ pod, view: { publishedAt = Number.POSITIVE_INFINITY }, applied }: PodValueQuestion): boolean {
   const isStaying = pod.metadata.deletionTimestamp === undefined;
   return applied?.isBrought === true && isStaying && secondOf(applied.since) >= secondOf(publishedAt);
+}
+
+function isStartedAfter({
+  pod,
+  view,
+  createdAt,
+}: Pick<PodValueQuestion, "pod" | "view"> & { readonly createdAt: number | undefined }): boolean {
+  const { publishedAt } = view;
+  if (publishedAt === undefined || createdAt === undefined) return false;
+  return secondOf(createdAt) > secondOf(publishedAt) || hasWaitedFor(pod, view, publishedAt);
 }
 
 /** A pod that needs a source does not start before it is there. */
