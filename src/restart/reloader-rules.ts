@@ -97,7 +97,8 @@ function readKind(kind: SourceKind, { own, template, problems }: Reading): KindR
 const TRUE_WORDS: ReadonlySet<string | undefined> = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 const isTrue = (text: string | undefined): boolean => TRUE_WORDS.has(text);
 
-const namesIn = (text: string): readonly string[] =>
+/** Of a list of them, with commas in between. */
+export const namesIn = (text: string): readonly string[] =>
   text
     .split(",")
     .map((name) => name.trim())

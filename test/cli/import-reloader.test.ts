@@ -92,7 +92,26 @@ const CASES: readonly Case[] = [
     expected: {
       restartsFor: ["secret/api"],
       problems: [`${RELOAD}: "(db|cache)" is neither a name nor a pattern of names and .*`],
-      toDo: ["mend what is unclear, which counts for nothing now: names, or names with .*"],
+      toDo: ["mend what is unclear, which counts for nothing now"],
+    },
+  },
+  {
+    reason: "a pause that is none",
+    wishes: { own: { [AUTO]: "true", "deployment.reloader.stakater.com/pause-period": "soon" } },
+    expected: {
+      problems: [
+        'deployment.reloader.stakater.com/pause-period: "soon" is not a duration: a duration is numbers with units (w, d, h, m, s, ms, us, ns), such as 14d, 336h or 1h30m, without sign or spaces',
+      ],
+      toDo: ["mend what is unclear, which counts for nothing now"],
+    },
+  },
+  {
+    reason: "names nothing",
+    wishes: { own: { [RELOAD]: "" } },
+    expected: {
+      restartsFor: [],
+      problems: [`${RELOAD} names nothing`],
+      toDo: ["look whether it is a slip: mend it, or take it away; it counts for nothing"],
     },
   },
   {
@@ -224,6 +243,7 @@ test("each annotation is put into words", async (context) => {
     "reloader.stakater.com/search": ["true", "a restart for what it uses and bears reloader.stakater.com/match"],
     "reloader.stakater.com/match": ["true", "something on a Secret or ConfigMap; nothing on a workload"],
     "deployment.reloader.stakater.com/pause-period": ["5m", "no other restart within 5m of the one before"],
+    "configmaps.exclude.reloader.stakater.com/reload": [" ,", "nothing: it names nothing"],
     "reloader.stakater.com/rollout-strategy": ["restart", "how Reloader restarts an Argo Rollout; nothing here"],
     "reloader.stakater.com/new-thing": ["1", "nothing that is known: it counts for nothing"],
   };

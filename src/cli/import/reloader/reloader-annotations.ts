@@ -1,4 +1,6 @@
+import { parseDuration } from "../../../base/duration.ts";
 import type { Annotations } from "../../../restart/annotations.ts";
+import { namesIn } from "../../../restart/reloader-rules.ts";
 
 /** An annotation of Reloader where it stands, and what it means there. */
 export interface ReloaderAnnotation {
@@ -28,7 +30,8 @@ const GENERAL: Readonly<Record<string, (value: string) => string>> = {
     isOn(value) ? "a restart for every Secret, ConfigMap and SecretProviderClass that it uses" : OFF,
   "reloader.stakater.com/search": (value) =>
     value === "true" ? "a restart for what it uses and bears reloader.stakater.com/match" : OFF,
-  "deployment.reloader.stakater.com/pause-period": (value) => `no other restart within ${value} of the one before`,
+  "deployment.reloader.stakater.com/pause-period": (value) =>
+    isDuration(value) ? `no other restart within ${value} of the one before` : "nothing: it is not a duration",
   "deployment.reloader.stakater.com/paused-at": () => OWN_NOTE,
   "reloader.stakater.com/last-reloaded-from": () => OWN_NOTE,
   "reloader.stakater.com/rollout-strategy": () => "how Reloader restarts an Argo Rollout; nothing here",
@@ -37,9 +40,19 @@ const GENERAL: Readonly<Record<string, (value: string) => string>> = {
 };
 
 const OFF = "nothing: it is not on";
+const NAMELESS = "nothing: it names nothing";
 const UNKNOWN = "nothing that is known: it counts for nothing";
 const OWN_NOTE = "Reloader's own note; nothing here";
 const OF_SOURCES = "something on a Secret or ConfigMap; nothing on a workload";
+
+function isDuration(text: string): boolean {
+  try {
+    parseDuration(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const isOn = (value: string): boolean => /^(1|t|true)$/i.test(value);
 
@@ -52,8 +65,9 @@ function meaningOf(name: string, value: string): string {
   const [, word = "", exclude, verb] = OF_KIND.exec(name) ?? [];
   const kind = KINDS[word];
   if (kind === undefined) return UNKNOWN;
-  if (exclude !== undefined) return `no restart for ${kind} ${value}`;
   if (verb === "auto") return isOn(value) ? `a restart for every ${kind} that it uses` : OFF;
+  if (namesIn(value).length === 0) return NAMELESS;
+  if (exclude !== undefined) return `no restart for ${kind} ${value}`;
   return `a restart for ${kind} ${value}, ${word === "secretproviderclass" ? "where it is used" : "used or not"}`;
 }
 
@@ -65,6 +79,7 @@ const SWITCH_WORDS = /^(1|0|t|f|true|false)$/i;
 /** A name that nobody knows is a slip as often as not, and so is a switch that is neither on nor off. */
 function problemOf(name: string, value: string, means: string): string | undefined {
   if (means === UNKNOWN) return `${name} is no annotation of Reloader's that is known`;
+  if (means === NAMELESS) return `${name} names nothing`;
   const isUnclear = SWITCH.test(name) && !SWITCH_WORDS.test(value);
   return isUnclear ? `${name}: ${JSON.stringify(value.slice(0, 40))} is neither "true" nor "false"` : undefined;
 }

@@ -171,9 +171,7 @@ function toDoFor({
   const saysAll = annotations.some(({ name, value }) => name === "reloader.stakater.com/auto" && value === "true");
   return [
     ...(isRestartable ? [] : ["have whoever makes it restart it"]),
-    ...(isRestartable && problems.length > 0
-      ? ["mend what is unclear, which counts for nothing now: names, or names with .*"]
-      : []),
+    ...(isRestartable && problems.length > 0 ? ["mend what is unclear, which counts for nothing now"] : []),
     ...(isRestartable && unclear.length > 0
       ? ["look whether it is a slip: mend it, or take it away; it counts for nothing"]
       : []),
