@@ -8,7 +8,7 @@ import type { Heap } from "../runtime/idle-heap.ts";
  */
 export interface Command {
   readonly name: string;
-  /** Other words for it that people may try; not listed. */
+  /** Other words for it that people may try. */
   readonly aliases?: readonly string[];
   readonly summary: string;
   /** Paragraphs for `--help`. */

@@ -4,7 +4,7 @@ import { commonOptions } from "./parse-flags.ts";
 /** The pages behind `--help`. */
 export function overview(commands: readonly Command[], version: string): string {
   const width = Math.max(...commands.map((command) => command.name.length));
-  const rows = commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`);
+  const rows = commands.map((command) => `  ${command.name.padEnd(width)}  ${summaryOf(command)}`);
   return [
     `Keyturn ${version} rotates the credentials that workloads on Kubernetes live on.`,
     "",
@@ -28,7 +28,7 @@ export function page(command: Command): string {
   const rows = specs.map((spec, index) => `  ${(left[index] ?? "").padEnd(width)}  ${rightColumn(spec)}`);
   const examples = (command.examples ?? []).flatMap(({ command: line, what }) => [`  # ${what}`, `  ${line}`, ""]);
   return [
-    command.summary,
+    summaryOf(command),
     "",
     ...(command.description ? [command.description, ""] : []),
     "Usage:",
@@ -41,6 +41,9 @@ export function page(command: Command): string {
     ...(examples.length > 0 ? ["Examples:", ...examples] : []),
   ].join("\n");
 }
+
+const summaryOf = ({ summary, aliases = [] }: Command): string =>
+  aliases.length === 0 ? summary : `${summary} Also called ${aliases.join(", ")}.`;
 
 function leftColumn(spec: OptionSpec): string {
   const name = spec.isOnByDefault ? `--no-${spec.name}` : `--${spec.name}`;

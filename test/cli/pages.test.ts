@@ -44,6 +44,12 @@ test("--help lists every command, and each has a page of its own", async () => {
   }
 });
 
+test("another word for a command is told, and leads to its page", async () => {
+  const [whole, page] = [await sayKeyturn(["--help"]), await sayKeyturn(["migrate", "--help"])];
+  assert.match(whole.stdout, /^ {2}import .* Also called migrate\.$/m);
+  assert.match(page.stdout, /Also called migrate\.$/m);
+});
+
 test("what stands beside the embedded API is named whole, and how to run an operator of one's own", async () => {
   const [whole, up] = [await sayKeyturn(["--help"]), await sayKeyturn(["up", "--help"])];
   assert.match(whole.stdout, /^ {2}up .*Service Manager.*Cloud Foundry/m);
