@@ -225,6 +225,8 @@ for (const kind of ["Deployment", "StatefulSet"] as const) {
       metadata: { labels: { app: "legacy" } },
       spec: { containers: [{ name: "named", image: "bind" }], volumes: [{ name: "key", secret: { secretName } }] },
     });
+    // A pod that waited for it would hold the StatefulSet up, whatever its template says later.
+    await world.create("Secret", "other", {});
     const spec = { selector: { matchLabels: { app: "legacy" } }, template: template("other") };
     await world.create(kind, "legacy", { spec: kind === "Deployment" ? spec : { ...spec, serviceName: "legacy" } });
     await world.pass(SETTLE_MS);

@@ -10,6 +10,7 @@ type BuiltIn =
   | "/namespaces"
   | "/pods"
   | "/configmaps"
+  | "/secrets"
   | "/serviceaccounts"
   | "apps/deployments"
   | "apps/replicasets"

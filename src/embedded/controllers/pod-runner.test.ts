@@ -47,6 +47,37 @@ describe("a Pod", () => {
     assert.ok(!isPodReady(world.get(PODS, "pod")));
   });
 
+  test("waits for the Secrets and ConfigMaps that it needs, and for no others", async () => {
+    const world = await World.running();
+    const spec = {
+      containers: [
+        {
+          name: "main",
+          image: "web:1",
+          env: [{ name: "A", valueFrom: { secretKeyRef: { name: "db", key: "a" } } }],
+          envFrom: [{ configMapRef: { name: "settings" } }, { secretRef: { name: "extra", optional: true } }],
+        },
+      ],
+      volumes: [{ name: "all", projected: { sources: [{ secret: { name: "db" } }] } }],
+    };
+    world.create(PODS, { metadata: { name: "pod" }, spec });
+    await world.pass(1000);
+    assert.equal(phaseOf(world.get(PODS, "pod")), "Pending");
+    world.create("/v1/secrets", { metadata: { name: "db" } });
+    await world.pass(1000);
+    assert.equal(phaseOf(world.get(PODS, "pod")), "Pending", "one of two is there");
+    world.create("/v1/configmaps", { metadata: { name: "settings" } });
+    await world.pass(200);
+    const running = world.get(PODS, "pod");
+    assert.equal(phaseOf(running), "Running");
+    const [status] = asObjects(asObject(running.status).containerStatuses);
+    const started = asObject(asObject(asObject(status).state).running).startedAt;
+    assert.ok(Date.parse(String(started)) >= Date.parse(String(running.metadata.creationTimestamp)) + 2000);
+    world.delete("/v1/secrets", "db");
+    await world.pass(1000);
+    assert.ok(isPodReady(world.get(PODS, "pod")), "one that runs goes on");
+  });
+
   test("that is deleted stops within its grace period", async () => {
     const world = await World.running();
     world.create(PODS, pod());

@@ -8,6 +8,7 @@ import { timestamp } from "../metadata.ts";
 import { type ClusterView, refOfKey } from "./cluster-view.ts";
 import { withCondition } from "./conditions.ts";
 import type { Controller, ObservedEvent } from "./controller-loop.ts";
+import { type PodNeed, podNeeds } from "./pod-needs.ts";
 import { isPodEnding, isPodOver, phaseOf } from "./pod-state.ts";
 
 /** Set to "false" on a Pod (or its template), this keeps it from getting ready: how tests make a rollout get stuck. */
@@ -34,8 +35,9 @@ interface PodRunnerOptions {
 }
 
 /**
- * Plays scheduler and kubelet: binds a Pod to the one node there is, makes it Running and Ready a moment later, and lets
- * deleted ones go. No container runs. Must not: create or delete Pods of its own accord.
+ * Plays scheduler and kubelet: binds a Pod to the one node there is, makes it Running and Ready a moment later, once the
+ * Secrets and ConfigMaps are there that it needs, and lets deleted ones go. No container runs. Must not: create or delete
+ * Pods of its own accord.
  */
 export class PodRunner implements Controller {
   readonly name = "pod-runner";
@@ -44,6 +46,8 @@ export class PodRunner implements Controller {
   readonly #timing: PodTiming;
   readonly #startsElsewhere: (pod: KubeObject) => boolean;
   readonly #due = new Map<string, { readonly phase: string; readonly uid: string | undefined; readonly at: number }>();
+  /** By what they wait for, such as `/secrets shop/db`. */
+  readonly #waiting = new Map<string, Set<string>>();
 
   constructor(options: PodRunnerOptions) {
     this.#cluster = options.cluster;
@@ -53,7 +57,13 @@ export class PodRunner implements Controller {
   }
 
   keysFor({ definition, object }: ObservedEvent): readonly string[] {
-    return definition.storageKey === "pods" ? [keyOf(object.metadata)] : [];
+    const { storageKey } = definition;
+    const key = keyOf(object.metadata);
+    if (storageKey === "pods") return [key];
+    const source = `/${storageKey} ${key}`;
+    const waiting = [...(this.#waiting.get(source) ?? [])];
+    this.#waiting.delete(source);
+    return waiting;
   }
 
   reconcile(key: string): number | undefined {
@@ -79,7 +89,7 @@ export class PodRunner implements Controller {
 
   #run(pod: KubeObject): number | undefined {
     if (phaseOf(pod) === "Pending") {
-      if (this.#startsElsewhere(pod)) return undefined;
+      if (this.#startsElsewhere(pod) || this.#isWaiting(pod)) return undefined;
       const waitMs = this.#waitFor(pod, "start", this.#timing.startupMs);
       if (waitMs > 0) return waitMs;
     }
@@ -95,6 +105,18 @@ export class PodRunner implements Controller {
     }
     this.#cluster.updateStatus(this.#cluster.kind("/pods"), pod, status);
     return undefined;
+  }
+
+  /** For what is not there: whoever brings it wakes the Pod, which looks for all of it again. */
+  #isWaiting(pod: KubeObject): boolean {
+    const { namespace = "" } = pod.metadata;
+    const isMissing = ({ kind, name }: PodNeed): boolean =>
+      this.#cluster.get(this.#cluster.kind(kind), { namespace, name }) === undefined;
+    const missing = podNeeds(pod).find(isMissing);
+    if (!missing) return false;
+    const source = `${missing.kind} ${namespace}/${missing.name}`;
+    this.#waiting.set(source, (this.#waiting.get(source) ?? new Set()).add(keyOf(pod.metadata)));
+    return true;
   }
 
   #end(pod: KubeObject): number | undefined {
