@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { inlineSecret, keyFile } from "../../src/bind/bind-objects.fixture.ts";
 import { fieldAt } from "../../src/bind/fields.ts";
+import { ringNameOf } from "../../src/bind/key-plan.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../../src/kube/objects.ts";
 import { RESTART_FOR_ANNOTATION } from "../../src/restart/annotations.ts";
 import { daemonSets, statefulSets } from "../conformance/kinds.ts";
@@ -31,6 +32,10 @@ const reader = (type: ResourceType, namespace: string): KubeObject => {
     },
   };
 };
+
+/** The kind of whatever has made the ring that is called as the one of the instance's own key. */
+const ringMaker = async (scene: BindScene): Promise<string | undefined> =>
+  (await scene.get("Secret", ringNameOf(KEY)))?.metadata.ownerReferences?.find(({ controller }) => controller)?.kind;
 
 const readers = (scene: BindScene): Promise<readonly KubeObject[]> =>
   Promise.all(
@@ -74,6 +79,11 @@ export const mendingStories: readonly BindStory[] = [
       await scene.create("Secret", "theirs", { stringData: { "rndc.key": keyFile() } });
       await change({ global: { rndcKeys: { secretRef: { name: "theirs" } } } });
       await scene.until("the instance's own key to go", async () => (await scene.get("RndcKey", KEY)) === undefined);
+      await scene.until("the ring of theirs", async () => (await ringMaker(scene)) === "Bind9Instance");
+      await change({ global: { rndcKeys: { secretRef: null } } });
+      await scene.until("it to make room for the ring of a key of its own", async () => {
+        return (await ringMaker(scene)) === "RndcKey";
+      });
     },
   ),
 
