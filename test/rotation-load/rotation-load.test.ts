@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { ROTATIONS_ONLY } from "../bench/bench-flags.ts";
 import { gatewayMeter } from "../bench/request-counts.ts";
 import { RotationWorld } from "../bench/rotation-world.ts";
 import { measureSpreadOut } from "../bench/spread-out.ts";
@@ -20,7 +21,7 @@ describe("bindings that are due one after the other, on the embedded server", { 
     gateway = await Gateway.start(server.kubeconfig);
     const { kubeconfig } = server;
     world = await RotationWorld.open({ kubeconfig, operatorKubeconfig: gateway.kubeconfig, family: btp });
-    await world.startOperator(["--min-frequency", "1s"]);
+    await world.startOperator(ROTATIONS_ONLY);
   });
   after(async () => {
     await world.close();
