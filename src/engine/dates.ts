@@ -1,5 +1,5 @@
 import { MAX_INSTANT, NEVER } from "../base/instant.ts";
-import type { ActiveKey, Policy, RetiredCause, RetiredKey, SeenKey } from "./model.ts";
+import type { ActiveKey, Policy, RetiredCause, RetiredKey, SeenKey, Situation } from "./model.ts";
 
 /**
  * When a key is due to be replaced, and when a replaced one may go. Pure sums over milliseconds; a day is 24 hours here,
@@ -17,6 +17,17 @@ export const DEFAULT_ILL_GRACE_MS = 10 * 60_000;
 const UNUSED: ReadonlySet<RetiredCause> = new Set<RetiredCause>(["duplicate", "abandoned"]);
 /** Keys that nobody may go on using, or that nobody ever used: they go as soon as another one is published. */
 const AT_ONCE: ReadonlySet<RetiredCause> = new Set<RetiredCause>(["compromised", ...UNUSED]);
+
+/** How far our clock and the API server's may be apart before that is noticed, and everything with a date waits. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+/**
+ * When the Secret has stopped, by now, to hold a key that it may have held: not before it was written, by whichever clock.
+ * A date beyond the tolerance is somebody's who has edited it.
+ */
+export function replacedByNow({ observation, surroundings: { now } }: Situation): number {
+  return Math.max(now, Math.min(observation.secret?.publishedAt ?? now, now + CLOCK_TOLERANCE_MS));
+}
 
 /** Whether a key was retired as one that was never published. */
 export const isUnused = ({ cause }: Pick<RetiredKey, "cause">): boolean => UNUSED.has(cause);

@@ -1,4 +1,4 @@
-import { deletionInstant, illnessEnds, isUnused, overlapOf, rotationInstant } from "./dates.ts";
+import { deletionInstant, illnessEnds, isUnused, overlapOf, replacedByNow, rotationInstant } from "./dates.ts";
 import { decidePending, removeFailed, untilClocksAgree } from "./decide-pending.ts";
 import { isFree, isHeld, nextDeletion } from "./hold.ts";
 import { foundKeys, intend, intendNext, nextPending, requestOf } from "./intend.ts";
@@ -284,11 +284,12 @@ const secretDamaged: Check = (situation) => {
 };
 
 /** The Secret, which had come to hold a retired key again, holds the active one: that key is replaced from now on. */
-const replacedAgain: Check = ({ state, observation, policy, surroundings }) => {
+const replacedAgain: Check = (situation) => {
+  const { state, observation, policy } = situation;
   const { active } = state;
   if (!policy.publishes || !active || observation.secret?.keyId !== active.id) return undefined;
   const ids = state.retired.flatMap(({ id, replacedAt }) => (replacedAt === undefined && id !== active.id ? [id] : []));
-  return ids.length > 0 ? { kind: "redate", ids, replacedAt: surroundings.now } : undefined;
+  return ids.length > 0 ? { kind: "redate", ids, replacedAt: replacedByNow(situation) } : undefined;
 };
 
 /** The retired keys whose time has come. */

@@ -50,6 +50,8 @@ export class EngineWorld {
   may: Situation["surroundings"]["may"] = { create: true, delete: true };
   window: Situation["surroundings"]["windows"] = { isOpen: true, opensAt: undefined };
   driftCheckAt = Infinity;
+  /** How much the API server's clock is ahead of ours, as it says of a Secret that is written. */
+  serverAheadMs = 0;
   /** Every new key has the credentials of the one before. */
   givesSameCredentials = false;
   /** What a create leaves behind: `creating` where the outside takes its time. */
@@ -206,7 +208,7 @@ export class EngineWorld {
       return false;
     }
     if (!this.outside.has(keyId)) this.broken.push(`S1: ${keyId} was published and is dead`);
-    this.secret = { keyId, sequence, publishedAt: this.now };
+    this.secret = { keyId, sequence, publishedAt: this.now + this.serverAheadMs };
     return true;
   }
 

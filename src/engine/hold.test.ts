@@ -192,6 +192,33 @@ test("a retired key that the Secret holds again has not been replaced before tha
   assert.equal(deletionInstant(world.policy, key ?? assert.fail()), world.now + 2 * DAY_MS);
 });
 
+test("by the API server's clock where that is ahead, as far as it may be", () => {
+  for (const [aheadMs, replacedAfterMs] of [
+    [30_000, 30_000],
+    [DAY_MS, 60_000],
+  ] as const) {
+    const { world, id } = overdueWorld({ who: [] });
+    world.now -= DAY_MS;
+    world.settle();
+    const sequence = world.outside.get(id)?.sequence ?? 0;
+    world.secret = { keyId: id, sequence, publishedAt: world.now };
+    world.serverAheadMs = aheadMs;
+    world.settle();
+    assert.equal(world.state.retired.find((key) => key.id === id)?.replacedAt, world.now + replacedAfterMs);
+  }
+});
+
+test("a key that is found has been replaced when the Secret was written, by the API server's clock too", () => {
+  const world = settledWorld({});
+  world.settle();
+  const id = world.make(1, { name: "of-another-life" });
+  if (world.secret) world.secret.publishedAt = world.now + 30_000;
+  world.driftCheckAt = world.now;
+  world.settle();
+  const found = world.state.retired.find((key) => key.id === id);
+  assert.deepEqual([found?.cause, found?.replacedAt], ["found", world.now + 30_000]);
+});
+
 test("nor where another key takes its place there", () => {
   const { world, id } = overdueWorld({ who: [] });
   world.now -= DAY_MS;

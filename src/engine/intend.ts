@@ -1,4 +1,4 @@
-import { deletionInstant, overlapOf } from "./dates.ts";
+import { deletionInstant, overlapOf, replacedByNow } from "./dates.ts";
 import type {
   ActiveKey,
   Decision,
@@ -70,18 +70,20 @@ function retiring(
  * been published. And the active one must be there: else this may be what it was before a restore gave it another id.
  */
 export function foundKeys(
-  { policy, surroundings, observation }: Situation,
+  situation: Situation,
   keys: readonly SeenKey[],
   active: Pick<SeenKey, "id" | "name" | "sequence">,
 ): readonly RetiredKey[] {
-  const { now } = surroundings;
+  const { policy, observation } = situation;
+  const { now } = situation.surroundings;
   return keys.map(({ id, name, createdAt, sequence }) => {
     const isPublished = id === observation.secret?.keyId;
     const isTwin = sequence === active.sequence && name === active.name;
     const isDuplicate = isTwin && isSeen(observation, active.id) && !isPublished;
     const overlapMs = isDuplicate ? 0 : overlapOf(policy);
     const cause: RetiredCause = isDuplicate ? "duplicate" : "found";
-    const key = { id, name, createdAt: createdAt ?? now, retiredAt: now, replacedAt: now, overlapMs, cause };
+    const replacedAt = isDuplicate ? now : replacedByNow(situation);
+    const key = { id, name, createdAt: createdAt ?? now, retiredAt: now, replacedAt, overlapMs, cause };
     return { ...key, deletionAt: deletionInstant(policy, { ...key, deletionAt: now + overlapMs }) };
   });
 }

@@ -122,14 +122,21 @@ export interface SeenKey {
   readonly leavingSince?: number | undefined;
 }
 
+/** What the Secret holds; `keyId` undefined when it is missing, damaged or not of this resource. */
+interface SeenSecret {
+  readonly keyId: string | undefined;
+  readonly sequence: number | undefined;
+  /** When it was written, at the latest, by our clock or the API server's; undefined where nobody says. */
+  readonly publishedAt?: number | undefined;
+}
+
 /** What this pass has found out so far; undefined means that it has not looked. */
 export interface Observation {
   /** All keys with our marks, and all under the pending name. */
   readonly outside: readonly SeenKey[] | undefined;
   /** Keys that were asked for by their id, where the list does not show them. */
   readonly observed: ReadonlyMap<string, SeenKey | "gone">;
-  /** What the Secret holds; `keyId` undefined when it is missing, damaged or not of this resource. */
-  readonly secret: { readonly keyId: string | undefined; readonly sequence: number | undefined } | undefined;
+  readonly secret: SeenSecret | undefined;
   /** Keys that the resource does not know, in Secrets that it has left: as far as the watch tells. */
   readonly formerKeyIds: readonly string[];
   /** This very pass wrote the pending intent, so nobody can have made the key yet. */

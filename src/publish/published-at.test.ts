@@ -19,12 +19,12 @@ const entry = (time: string, ...annotations: readonly string[]) => ({
 
 const writtenAt = (at: number) => entry(formatInstant(at), "other", ANNOTATION);
 
-test("when a Secret was published is what it says, unless the server had it much later", () => {
+test("when a Secret was published is what it says, unless the server had it later", () => {
   type Row = readonly [reason: string, managedFields: readonly unknown[] | undefined, at: number];
   const table: readonly Row[] = [
     ["the server does not say", undefined, SAID_AT],
     ["written at once", [writtenAt(SAID_AT)], SAID_AT],
-    ["by clocks that differ as much as they may", [writtenAt(SAID_AT + 60_000)], SAID_AT],
+    ["by a clock that was behind", [writtenAt(SAID_AT + 1000)], SAID_AT + 1000],
     ["by a clock that was ahead", [writtenAt(SAID_AT - HOUR_MS)], SAID_AT],
     ["held up on its way", [writtenAt(SAID_AT + 72 * HOUR_MS)], SAID_AT + 72 * HOUR_MS],
     ["changed by others since", [entry(formatInstant(SAID_AT + HOUR_MS), "other"), writtenAt(SAID_AT)], SAID_AT],

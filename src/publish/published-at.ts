@@ -2,19 +2,15 @@ import { parseInstant } from "../base/instant.ts";
 import type { ObjectMeta } from "../kube/objects.ts";
 import { recordOf } from "../kube/record.ts";
 
-/** Clocks may differ by as much, and a write may take as long. */
-const USUAL_MS = 60_000;
-
 /**
- * When what a Secret holds was put there: as whoever wrote it says, in that annotation, and that was before the write. One
- * that was held up for longer than writes ever are (a machine that slept in the middle of it) took place when the API
- * server says: until then people had what was there before.
+ * When what a Secret holds was put there, at the latest: as whoever wrote it says, in that annotation, or as the API server
+ * says, whose clock may be ahead, and to which the write may have been long on its way (a machine that slept in the middle
+ * of it). Until then people had what was there before, and pods have their dates from the server.
  */
 export function publishedAtIn(metadata: ObjectMeta, annotation: string): number | undefined {
   const saidAt = parseInstant(metadata.annotations?.[annotation]);
   const writtenAt = writtenAtIn(metadata, annotation);
-  if (saidAt === undefined || writtenAt === undefined) return saidAt;
-  return writtenAt - saidAt > USUAL_MS ? writtenAt : saidAt;
+  return saidAt === undefined ? undefined : Math.max(saidAt, writtenAt ?? saidAt);
 }
 
 /** When the manager of that annotation changed the object last, by the server's clock. */

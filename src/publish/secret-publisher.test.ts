@@ -32,6 +32,22 @@ test("data under another fingerprint key is believed and said to be unknown; an 
   assert.deepEqual(await soundness(ours), [false, true]);
 });
 
+test("a Secret that is written says when, by the API server's clock where that is later", async () => {
+  const { kube, clock } = embeddedCluster();
+  const publisher = new SecretPublisher(kube, new Fingerprinter(new Redacted(new Uint8Array(32).fill(1))));
+  const data = new Redacted(encodeTexts({ password: "canary" }));
+  const [serverAt, later] = [Math.floor(clock.now() / 1000) * 1000, clock.now() + 5_000];
+  const write = async (name: string, saidAt: number): Promise<readonly unknown[]> => {
+    const address = { namespace: "default", name };
+    const marks = { owner, keyId: "k-1", sequence: 1, publishedAt: saidAt, layout: "flat" };
+    const written = await publisher.write({ ...marks, address, data, over: undefined }, signal);
+    const read = await publisher.read(address, owner, signal);
+    return [written.publishedAt, read?.publishedAt];
+  };
+  assert.deepEqual(await write("behind", serverAt - 30_000), [serverAt, serverAt]);
+  assert.deepEqual(await write("ahead", later), [later, later]);
+});
+
 test("the former Secrets of an owner in a namespace are looked for there alone", async () => {
   const { kube } = embeddedCluster();
   const publisher = new SecretPublisher(kube, new Fingerprinter(new Redacted(new Uint8Array(32).fill(1))));

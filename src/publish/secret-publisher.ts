@@ -243,7 +243,7 @@ export class SecretPublisher {
 
   /** Throws `Conflict` when the Secret has changed since it was read. */
   async write(publication: Publication, signal: AbortSignal): Promise<SecretContent> {
-    const { address, owner, over, keyId, sequence, publishedAt, layout } = publication;
+    const { address, owner, over, keyId, sequence, layout } = publication;
     const object = this.#secretOf(publication);
     try {
       const { metadata } =
@@ -258,7 +258,7 @@ export class SecretPublisher {
         resourceVersion: metadata.resourceVersion ?? "",
         keyId,
         sequence,
-        publishedAt,
+        publishedAt: publishedAtIn(metadata, SECRET_MARKS.publishedAt),
         layout,
         fingerprint: this.fingerprintOf(publication.data),
         isSound: true,

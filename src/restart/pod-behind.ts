@@ -26,13 +26,13 @@ export interface ConsumedSecret {
 
 export interface KeyOfBefore {
   readonly id: string;
-  /** By our clock. */
+  /** By our clock or the API server's, whichever is later. */
   readonly replacedAt: number;
   /** No other one was replaced later. */
   readonly isLast: boolean;
 }
 
-/** By how much our clock and the API server's may differ before anybody notices. */
+/** By how much our clock and others' may differ before anybody notices, and how long a copy may be on its way. */
 const CLOCK_TOLERANCE_MS = 60_000;
 const SECOND_MS = 1000;
 
@@ -40,8 +40,9 @@ export function isPodBehind(pod: ConsumerPod, secret: ConsumedSecret, key: KeyOf
   // A Secret that the resource has left, and that holds the key still: whoever uses it uses that key.
   if (secret.keyId === key.id) return true;
   if (isSame(pod.digest, secret.digest)) return false;
-  // Neither is earlier than the write that replaced the key; within its second nobody can tell which came first.
-  const replacedBy = Math.min(secret.writtenAt ?? Infinity, key.replacedAt + CLOCK_TOLERANCE_MS);
+  // Neither is earlier than the write that replaced the key; within its second nobody can tell which came first. Whoever
+  // came after the key was replaced has another one, however often the Secret is written again.
+  const replacedBy = Math.min(secret.writtenAt ?? Infinity, key.replacedAt);
   return !(wholeSeconds(pod.createdAt) > wholeSeconds(replacedBy));
 }
 

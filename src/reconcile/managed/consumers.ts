@@ -21,7 +21,7 @@ export interface ConsumersQuestion {
 
 export interface ReplacedKey {
   readonly id: string;
-  /** When the Secret stopped holding it, by our clock. */
+  /** When the Secret stopped holding it, by our clock or the API server's, whichever is later. */
   readonly replacedAt: number;
   /** No other one was replaced later: what the Secret holds now took its place. */
   readonly isLast: boolean;

@@ -223,5 +223,6 @@ function contentOf(
   const isOtherData = fingerprint !== undefined && secret?.isComparable && secret.fingerprint !== fingerprint;
   const isOld = secret?.keyId === activeId && (isOtherData || isUndressed);
   const isGood = secret?.isSound && secret.layout === layout && !isOld;
-  return isGood ? { keyId: secret.keyId, sequence: secret.sequence } : { keyId: undefined, sequence: undefined };
+  const held = isGood ? secret : undefined;
+  return { keyId: held?.keyId, sequence: held?.sequence, publishedAt: secret?.publishedAt };
 }

@@ -192,8 +192,8 @@ function isKnown(world: World, secretName: string, keyId: string): boolean {
 /** Where the resource publishes its keys now. */
 const targetIn = (world: World): string => world.truth().subjects.get(RESOURCE)?.spec?.secret?.name ?? SECRET.name;
 
-/** Clocks may differ by as much. */
-const TOLERANCE_MS = 62_000;
+/** Dates are whole seconds, by the one clock that there is here, and nobody can tell what came first within one. */
+const TOLERANCE_MS = 2_000;
 
 /** Those of whom nobody can tell whether they had moved on from what was replaced then. */
 export const suspectsOf = (world: World, replacedAt: number): readonly string[] =>

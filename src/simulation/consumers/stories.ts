@@ -8,6 +8,9 @@ import { addConsumers, type Consumers } from "./consumers.ts";
 /** Longer than any schedule waits: whoever is waited for in vain keeps everything from coming to rest. */
 const ROTATION = { ttl: "336h", frequency: "288h", revoke: "AfterConsumers", maxHold: "1000h" };
 
+const IN: Consumers = { workload: "true" };
+const THROUGH: Consumers = { ...IN, isThrough: true };
+
 type Step = (driver: Driver) => Promise<void>;
 
 /** Somebody uses the key, which is then replaced, and whose deletion date comes. */
@@ -23,14 +26,27 @@ const dueWith =
     pass(driver, 2 * DAY_MS);
   };
 
+/** The workload comes a moment after the key was replaced, and the Secret is written again with what it holds. */
+const cameAfter =
+  (...acts: readonly ActName[]): Step =>
+  async (driver) => {
+    await made({ rotation: ROTATION })(driver);
+    await due(driver);
+    // The key is replaced, and nothing else happens yet.
+    await driver.work(1);
+    pass(driver, 5_000);
+    await addConsumers(driver.world, IN);
+    pass(driver, 300_000);
+    await person(...acts)(driver);
+    await driver.settle();
+    pass(driver, 2 * DAY_MS);
+  };
+
 /** A child that is disturbed may be ill for so long that its parent replaces it: what is retired then has its own time. */
 const isGone = ({ world }: Driver): string | undefined => {
   const retired = world.truth().subjects.get("orders")?.state.retired ?? [];
   return retired.every(({ cause }) => cause === "ill") ? undefined : "a key is kept that nobody is waited for with";
 };
-
-const IN: Consumers = { workload: "true" };
-const THROUGH: Consumers = { ...IN, isThrough: true };
 
 /** What becomes of a retired key with which consumers are waited for. */
 export const CONSUMER_STORIES: readonly Story[] = [
@@ -41,6 +57,9 @@ export const CONSUMER_STORIES: readonly Story[] = [
   { name: "movesLate", given: dueWith(IN), when: person("movePods"), expects: isGone },
   { name: "removed", given: dueWith(IN), when: person("removePods"), expects: isGone },
   { name: "ended", given: dueWith(IN), when: person("endPods"), expects: isGone },
+  { name: "cameAfter", given: cameAfter(), expects: isGone },
+  { name: "cameAfterLost", given: cameAfter("deleteSecret"), expects: isGone },
+  { name: "cameAfterDamaged", given: cameAfter("editSecret"), expects: isGone },
   { name: "dismissed", isMended: true, given: dueWith(IN), when: person("dismissPods"), expects: isGone },
   { name: "elsewhere", given: dueWith(IN), when: person("movePodsElsewhere"), expects: isGone },
   { name: "notOptedIn", given: dueWith({}), expects: isGone },

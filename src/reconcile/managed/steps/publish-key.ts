@@ -67,7 +67,7 @@ export async function republishKey(piece: Workpiece, id: string): Promise<void> 
   const present = await publisher.read(spec.secret, piece.owner, signal);
   await piece.ensureUnchanged();
   await writeSecret(piece, { id, sequence: active.sequence, data, over: present });
-  piece.learn({ secret: { keyId: id, sequence: active.sequence } });
+  piece.learn({ secret: { keyId: id, sequence: active.sequence, publishedAt: piece.publishedAt } });
   const why = piece.options.outside.dress?.lack;
   const version = piece.secret?.resourceVersion;
   await reporter.secretRestored(piece.object, { secret: spec.secret, version, why }, signal);
@@ -112,7 +112,8 @@ async function ensureStillPending(piece: Workpiece, sequence: number): Promise<v
 
 function published(piece: Workpiece, id: string, at: number | undefined): void {
   piece.publishedAt = at;
-  piece.learn({ published: id, secret: { keyId: id, sequence: piece.state.pending?.sequence } });
+  const { sequence } = piece.state.pending ?? {};
+  piece.learn({ published: id, secret: { keyId: id, sequence, publishedAt: at } });
 }
 
 async function dataOf(piece: Workpiece, credentials: Credentials): Promise<Redacted<SecretData>> {
@@ -167,6 +168,6 @@ async function writeSecret(
   const dress = dressOf(piece, keyId, over);
   const publication = { address, owner, keyId, sequence, publishedAt, layout, data, dress, over };
   piece.secret = await publisher.write(publication, signal);
-  // The old key was in the Secret until now, however long the write took.
-  piece.publishedAt = clock.now();
+  // The old key was in the Secret until now, however long the write took, and for as long as the server says.
+  piece.publishedAt = Math.max(clock.now(), piece.secret.publishedAt ?? -Infinity);
 }
