@@ -6,10 +6,11 @@ import type { Tampering } from "../assembly.ts";
 import type { Perturbation } from "../perturbation.ts";
 import type { Process } from "../process.ts";
 import { encoded, STATE, type Workload } from "../restarts/shop.ts";
-import { faultOf, type Mutant } from "./mutant.ts";
+import { actOf, faultOf, type Mutant } from "./mutant.ts";
 
 const ROLL = "keyturn-restart";
 const ADOPT = "keyturn-restart-state";
+const RESTARTED_AT = "keyturn.dev/restartedAt";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Apply = KubeObject & { readonly spec?: Fields };
@@ -186,6 +187,26 @@ const withMark = (workload: Workload): KubeObject => {
   return { ...workload, spec: { ...workload.spec, template: marked } };
 };
 
+const listingNoPods: Tampering = {
+  kube: (kube) => ({
+    ...kube,
+    list: async <T extends KubeObject>(...[type, options]: Parameters<Kube["list"]>) => {
+      const found = await kube.list<T>(type, options);
+      return type === podType ? { ...found, items: [] } : found;
+    },
+  }),
+};
+
+/** Whichever restart of ours is on the template, it is said to be the last one. */
+function withLastRestart(workload: Workload): KubeObject {
+  const { template } = workload.spec;
+  const { annotations = {} } = template.metadata;
+  const state = JSON.parse(workload.metadata.annotations?.[STATE] ?? "{}") as { readonly rolled?: string };
+  if (annotations[RESTARTED_AT] === undefined || state.rolled === undefined) return workload;
+  const metadata = { ...template.metadata, annotations: { ...annotations, [RESTARTED_AT]: state.rolled } };
+  return { ...workload, spec: { ...workload.spec, template: { ...template, metadata } } };
+}
+
 /** Another one leads, and something has changed. */
 const isOvertaken = (what: Perturbation): boolean => what.kind === "zombie" && what.begunBy !== undefined;
 
@@ -275,6 +296,22 @@ export const RESTARTING: readonly Mutant[] = (
       name: "a pod template that comes back is taken for another one",
       tampering: seeing(withMark),
       stories: ["changeThenEditUndone"],
+    },
+    {
+      rule: "restartAgain",
+      name: "pods that an undone restart has left are not looked for",
+      tampering: listingNoPods,
+      focus: actOf("revertTemplate"),
+      climates: ["calm"],
+      stories: ["change"],
+    },
+    {
+      rule: "restartAgain",
+      name: "a template with an earlier restart of ours is taken for one with the last",
+      tampering: seeing(withLastRestart),
+      focus: actOf("undoTemplate"),
+      climates: ["calm"],
+      stories: ["changeAgain"],
     },
     {
       rule: "restartBreaker",

@@ -139,6 +139,7 @@ export const RULES = {
   restartBrought: rule("", "Somebody else's rollout brings a change when no pod from before is left."),
   restartBroughtLater: rule("", "A pod template brings only what was there when it came."),
   restartBroughtBack: rule("", "A pod template that comes back brings nothing: its pods are those from before."),
+  restartAgain: rule("", "A restart that is taken off the template before all pods have it is begun again, once."),
   restartBreaker: rule("", "More restarts within an hour than there may be are stopped, whoever counts."),
   restartUsed: rule("", "Only a change of what is used leads to a restart."),
   restartEntry: rule("", "That a key of a Secret goes is no reason for a restart."),

@@ -60,6 +60,14 @@ const undo: Act = async (world) => {
   await world.kube.patch(world.type, WEB, { type: "json", body }, { fieldManager: "kubectl-rollout" });
 };
 
+/** The pod template of the revision before, and nothing else: by a repository that is behind, say. */
+const undoTemplate: Act = async (world) => {
+  const before = world.judge.revisions.at(-2);
+  if (!before || !world.web()) return;
+  const body = [{ op: "add", path: "/spec/template", value: before.template }];
+  await world.kube.patch(world.type, WEB, { type: "json", body }, { fieldManager: "somebody" });
+};
+
 /** The state of some other time, as somebody has exported it. */
 const restoreState: Act = async (world) => {
   const state = world.judge.revisions[0]?.annotations[STATE];
@@ -121,6 +129,7 @@ const ACTS = {
   editTemplate: (world) => useSecret(world, world.web()?.spec.template.metadata.labels.secret ?? "", fresh(world)),
   useOther: (world) => useSecret(world, OTHER_SECRET),
   undo,
+  undoTemplate,
   revertState: annotateWeb({ [STATE]: null }),
   revertTemplate,
   restoreState,

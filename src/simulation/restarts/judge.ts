@@ -102,14 +102,22 @@ export class RestartJudge {
     for (const is of this.#court.workloads()) {
       const was = before.find(({ metadata }) => metadata.uid === is.metadata.uid);
       if (!was) continue;
-      if (was.metadata.annotations?.[STATE] !== is.metadata.annotations?.[STATE]) this.#stateLost(was);
-      // Pods that are still to be replaced may live on: by the template that came back they are the right ones.
+      const isStateLost = was.metadata.annotations?.[STATE] !== is.metadata.annotations?.[STATE];
+      if (isStateLost) this.#stateLost(was);
       if (digestsOf(was.spec.template) === digestsOf(is.spec.template)) continue;
-      this.#excuse(is);
+      // Pods that are still to be replaced live on, since by the template that came back they are the right ones: unless
+      // the restart is begun again, which it is once, by whoever knows of it.
+      if (isStateLost || !this.#isBegunAgain(is)) this.#excuse(is);
       this.#books.reverted.add(uidOf(is.metadata));
     }
     this.noteSources();
     this.#noteWorld();
+  }
+
+  #isBegunAgain({ kind, metadata }: Workload): boolean {
+    const { reverted, begunAgain } = this.#books;
+    const uid = uidOf(metadata);
+    return kind !== "ReplicaSet" && !reverted.has(uid) && !begunAgain.has(uid);
   }
 
   /** Whoever remembers it may write it down again, and then it counts as it did. */
@@ -147,8 +155,10 @@ export class RestartJudge {
     const { runsOn, revisions } = this.#books;
     for (const pod of this.#court.pods()) {
       const uid = uidOf(pod.metadata);
-      const value = this.#valueNow(sourceOf(pod.metadata)) ?? "";
-      if (isReady(pod) && !runsOn.has(uid)) runsOn.set(uid, { at: this.#court.stepCount, value });
+      const value = this.#valueNow(sourceOf(pod.metadata));
+      // One whose key of the Secret is not there waits for it, whatever its status says here.
+      if (value !== undefined && isReady(pod) && !runsOn.has(uid))
+        runsOn.set(uid, { at: this.#court.stepCount, value });
     }
     const web = this.#court.workloads().find(({ metadata }) => metadata.name === WEB.name);
     if (!web) return;
@@ -253,13 +263,13 @@ export class RestartJudge {
     const known = baselines.get(baselineKey(was));
     const all = values.get(sourceOf(was.spec.template.metadata)) ?? [];
     if (known === undefined) this.accuse(`S7 ${name} was restarted, and nobody knew what it ran on`);
-    else if (
-      !all.some(({ at }) => at > known && at <= readAt) &&
-      !this.#books.reverted.has(uid) &&
-      !this.#isLost(known)
-    )
+    const isForChange = known !== undefined && all.some(({ at }) => at > known && at <= readAt);
+    const isAgain = !isForChange && this.#books.reverted.has(uid);
+    if (known !== undefined && !isForChange && !isAgain && !this.#isLost(known))
       this.accuse(`S7 ${name} was restarted for no change`);
     this.#books.reverted.delete(uid);
+    if (isAgain) this.#books.begunAgain.add(uid);
+    else this.#books.begunAgain.delete(uid);
     const now = this.#court.clock.now();
     rolls.set(uid, [...(rolls.get(uid) ?? []), now]);
     if (this.#books.isCountKnown && this.#recent(uid) > MOST_PER_HOUR)

@@ -30,6 +30,26 @@ export const upToDate = (kube: Kube, sight: Pick<Sight, "workload">): Kube => ({
   },
 });
 
+/** Each pod template of a Deployment has its ReplicaSet, which is nowhere but in what is read. */
+export const withReplicaSets = (kube: Kube, { workload }: Pick<Sight, "workload">): Kube => ({
+  ...kube,
+  get: async <T extends KubeObject>(...[type, ref, options]: Parameters<Kube["get"]>): Promise<T> => {
+    const at = ref.name.lastIndexOf("-");
+    const [name, hash] = [ref.name.slice(0, at), ref.name.slice(at + 1)];
+    const owner = type.kind === replicaSetType.kind ? workload(name) : undefined;
+    if (at < 0 || !owner) return kube.get<T>(type, ref, options);
+    const { apiVersion, kind } = owner;
+    const { uid = "" } = owner.metadata;
+    const metadata = {
+      ...ref,
+      uid: `${uid}-${hash}`,
+      ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+    };
+    // Whoever asks for a ReplicaSet is given one.
+    return { apiVersion, kind: type.kind, metadata } as KubeObject as T;
+  },
+});
+
 /** What makes pods come and go: the controllers of Deployments and ReplicaSets, and a kubelet. */
 export function playWorkloads(kube: Kube, sight: Sight): Reconcile {
   return async (name) => {

@@ -28,6 +28,8 @@ export interface RestartBooks {
   readonly rolls: Map<string, readonly number[]>;
   /** Workloads off whose template somebody has taken our last restart: it may be begun again. */
   readonly reverted: Set<string>;
+  /** Workloads whose last restart was the second one for the same change: it is not begun a third time. */
+  readonly begunAgain: Set<string>;
   /** Workloads that we have stopped: others may do so too, in whichever words. */
   readonly stopped: Set<string>;
   /** Of the workload that people lay hands on, oldest first. */
@@ -47,6 +49,7 @@ export const NO_RESTART_BOOKS: RestartBooks = {
   excused: new Set(),
   rolls: new Map(),
   reverted: new Set(),
+  begunAgain: new Set(),
   stopped: new Set(),
   revisions: [],
   keyLostAt: [],

@@ -48,6 +48,7 @@ const WORKLOAD: readonly RestartStory[] = [
   { name: "useOther", given: settled, acts: ["useOther"], restarts: 0 },
   { name: "useOtherAndChange", given: after("useOther"), acts: ["changeSecret"], restarts: 0 },
   { name: "undo", given: after("changeSecret"), acts: ["undo"], restarts: 1 },
+  { name: "undoTemplate", given: after("changeSecret", "changeSecret"), acts: ["undoTemplate"], restarts: 2 },
   { name: "undoLate", given: after("changeSecret", "changeSecret"), acts: ["undo"], restarts: 2 },
   { name: "undoAndChange", given: after("changeSecret"), acts: ["undo", "changeSecret"] },
   { name: "undone", given: after("changeSecret", "undo"), acts: ["changeSecret"], restarts: 2 },

@@ -8,7 +8,7 @@ import type { Doer, Process } from "../process.ts";
 import { SECRET } from "../scene.ts";
 import { assembleRestarts } from "./assembly.ts";
 import { RestartJudge, TAKEN } from "./judge.ts";
-import { upToDate } from "./played.ts";
+import { upToDate, withReplicaSets } from "./played.ts";
 import type { RestartBooks } from "./restart-books.ts";
 import { draft, NAMESPACE, OTHER_SECRET, podSpec, secretOf, WEB, WORKLOADS, type Workload } from "./shop.ts";
 
@@ -116,7 +116,7 @@ export class RestartWorld extends ClusterWorld {
     const { keysLost } = this.judge;
     const surroundings = { kube: this.kube, sight, said, taken, keysLost };
     return this.launch({
-      kube: upToDate(this.kube, sight),
+      kube: upToDate(withReplicaSets(this.kube, sight), sight),
       watched: WATCHED,
       assemble: (process) => assembleRestarts(process, surroundings, this.tampering),
     });

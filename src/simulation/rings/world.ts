@@ -1,15 +1,14 @@
 import { rndcKey } from "../../api/keyturn/rndc-key.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../kube/objects.ts";
-import type { Kube } from "../../kube/port.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import { createRndcKeyKind } from "../../reconcile/bind/rndc-key-kind.ts";
 import { namespaceType } from "../../reconcile/restart/restart-sources.ts";
-import { configMapType, deploymentType, podType, replicaSetType, workloadKinds } from "../../restart/workload-kinds.ts";
+import { configMapType, deploymentType, podType, workloadKinds } from "../../restart/workload-kinds.ts";
 import { readingOnce } from "../assembly.ts";
 import type { ClusterState } from "../cluster.ts";
 import { ClusterWorld, type ClusterWorldOptions } from "../cluster-world.ts";
 import type { Call, Doer, Process } from "../process.ts";
-import { type Sight, upToDate } from "../restarts/played.ts";
+import { type Sight, upToDate, withReplicaSets } from "../restarts/played.ts";
 import { isReady } from "../restarts/shop.ts";
 import { type Subject, truthOf } from "../truth.ts";
 import { assembleRings } from "./assembly.ts";
@@ -216,23 +215,3 @@ export class RingWorld extends ClusterWorld {
     this.judge.after(doer, call);
   }
 }
-
-/** Each pod template has its ReplicaSet, which is nowhere but in what is read. */
-const withReplicaSets = (kube: Kube, { workload }: Sight): Kube => ({
-  ...kube,
-  get: async <T extends KubeObject>(...[type, ref, options]: Parameters<Kube["get"]>): Promise<T> => {
-    const owner = type.kind === replicaSetType.kind ? workload(WORKLOAD.name) : undefined;
-    if (!owner) return kube.get<T>(type, ref, options);
-    const { kind, metadata } = owner;
-    const { uid = "" } = metadata;
-    const hash = ref.name.slice(WORKLOAD.name.length + 1);
-    const ownerReferences = [{ apiVersion: owner.apiVersion, kind, name: WORKLOAD.name, uid, controller: true }];
-    const set = {
-      apiVersion: owner.apiVersion,
-      kind: type.kind,
-      metadata: { ...ref, uid: `${uid}-${hash}`, ownerReferences },
-    };
-    // Whoever asks for a ReplicaSet is given one.
-    return set as unknown as T;
-  },
-});
