@@ -107,11 +107,14 @@ function chooseWinner(situation: Situation, own: readonly SeenKey[]): SeenKey | 
   return hinted ?? oldest;
 }
 
-function withWinner(situation: Situation, pending: Pending, { id, name, createdAt }: SeenKey): Decision {
+function withWinner(situation: Situation, pending: Pending, winner: SeenKey): Decision {
+  const { id, name, createdAt } = winner;
   const { observation, policy, surroundings } = situation;
   const { now } = surroundings;
   const key: KnownKey = { id, name, createdAt: createdAt ?? pending.since };
   if (observation.unreadable === id) {
+    // One whose making failed, or that nobody has had yet: what was to go and did not is to go still.
+    if (winner.isHalfDeleted && !isKnownToUsers(situation, id)) return removeFailed(situation, id);
     const isOlder = (createdAt ?? 0) < pending.since - CLOCK_TOLERANCE_MS;
     const isOwnMaking = !isOlder && pending.id !== id && situation.state.externalName !== id;
     return giveUp(situation, key, { reason: "CredentialsUnavailable", isOwnMaking });
@@ -124,6 +127,10 @@ function withWinner(situation: Situation, pending: Pending, { id, name, createdA
   if (!policy.publishes && pending.id !== id) return { kind: "recordId", id };
   return policy.publishes ? { kind: "publish", id } : conclude(situation, id);
 }
+
+/** By the Secret, or by the external-name: then it was published, whatever became of it since. */
+const isKnownToUsers = ({ state, observation }: Situation, id: string): boolean =>
+  observation.secret?.keyId === id || state.externalName === id;
 
 /**
  * The next key instead. This one goes only once that is published: somebody might hold it after all. One that was there

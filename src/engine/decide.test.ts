@@ -576,6 +576,24 @@ test("whoever waits for the key it made itself asks for that one alone, and look
   assert.deepEqual(world.decide(), { kind: "look" }, "another process, or a state that somebody has touched");
 });
 
+test("a next key that was to be deleted, which failed, and that gives no credentials is deleted, not kept for anybody", () => {
+  const withheld = (world: EngineWorld): Decision => {
+    for (let decision = world.decide(); decision.kind !== "publish"; decision = world.decide()) world.perform(decision);
+    const decision = world.decide();
+    const id = decision.kind === "publish" ? decision.id : "";
+    const half = { ...(world.outside.get(id) ?? assert.fail()), isHalfDeleted: true };
+    world.observation = { ...world.observation, unreadable: id, outside: [half] };
+    return world.decide();
+  };
+  const world = settledWorld();
+  world.now += 12 * 86_400_000;
+  assert.deepEqual(withheld(world), { kind: "removeFailed", id: "id-2" });
+  const published = settledWorld();
+  published.now += 12 * 86_400_000;
+  published.state = { ...published.state, externalName: "id-2" };
+  assert.equal(withheld(published).kind, "intend", "somebody had it: another one, and time for them");
+});
+
 test("a key in the Secret that no list shows is asked for by its id before another one takes its place", () => {
   const world = settledWorld();
   world.forget();

@@ -120,6 +120,8 @@ export interface SeenKey {
   readonly isHindered?: boolean | undefined;
   /** Since when it is being deleted; undefined when it is not, or nobody can tell. */
   readonly leavingSince?: number | undefined;
+  /** It was to be deleted, which failed. */
+  readonly isHalfDeleted?: boolean | undefined;
 }
 
 /** What the Secret holds; `keyId` undefined when it is missing, damaged or not of this resource. */

@@ -94,6 +94,8 @@ export interface OutsideKey {
   readonly isHindered?: true;
   /** Since when it is being deleted, where the system can tell. */
   readonly leavingSince?: number;
+  /** It was to be deleted, which failed: it is there, and need not have worked before. */
+  readonly isHalfDeleted?: true;
   /** What is wrong with it, or what it waits for, in the system's words; without key material. */
   readonly complaint?: string;
   /** What is going on with it, where that is no fault and takes its time; the same words for as long as it lasts. */

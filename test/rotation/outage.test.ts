@@ -33,6 +33,22 @@ describe(`outages on the ${target.name} server`, { concurrency: 1, timeout: 180_
   }
 
   stories.tell(
+    "half-made",
+    "a key whose making failed goes although its removal fails at first, and counts for nobody's",
+    { rotation: slow },
+    async (binding) => {
+      const before = binding.view();
+      binding.setInstance({ brokerFailures: 2, brokerFailsOn: "both" });
+      const after = await binding.force("again");
+      assert.deepEqual(
+        after.retired.map(({ id }) => id),
+        [before.activeId],
+      );
+      assert.equal(after.outside.length, 2);
+    },
+  );
+
+  stories.tell(
     "due",
     "a rotation that falls due meanwhile is made up for",
     { rotation: { ttl: "1h", frequency: "2s" } },

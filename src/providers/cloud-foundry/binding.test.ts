@@ -21,6 +21,7 @@ test("the last operation tells how a key is", () => {
   assert.equal(stateOf(null), "ready", "bindings of old foundations have none");
   const half = decodeBinding({ ...shown, last_operation: { type: "delete", state: "failed" } });
   assert.equal(half?.isHalfDeleted, true);
+  assert.equal(half && keyOf(half).isHalfDeleted, true);
 });
 
 test("a key is told with all that is known of it", () => {

@@ -42,7 +42,7 @@ export function decodeBinding(value: unknown): Binding | undefined {
 }
 
 export function keyOf(binding: Binding): OutsideKey {
-  const { id, name, instanceId, createdAt, state, lastOperation, lastBegunAt, metadata } = binding;
+  const { id, name, instanceId, createdAt, state, isHalfDeleted, lastOperation, lastBegunAt, metadata } = binding;
   const marks = decodeMarks(metadata);
   return {
     id,
@@ -51,6 +51,7 @@ export function keyOf(binding: Binding): OutsideKey {
     ...(createdAt !== undefined && { createdAt }),
     state,
     ...(state === "deleting" && lastBegunAt !== undefined && { leavingSince: lastBegunAt }),
+    ...(isHalfDeleted && { isHalfDeleted }),
     ...(lastOperation && { lastOperation }),
     ...(marks && { marks }),
     metadata: withoutOurs(metadata),

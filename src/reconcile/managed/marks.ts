@@ -30,11 +30,11 @@ export function seenKey(
   key: OutsideKey,
   { clusterId, owner }: { readonly clusterId: string; readonly owner: Owner },
 ): SeenKey {
-  const { marks, id, name, createdAt, state, illSince, isHindered, leavingSince } = key;
+  const { marks, id, name, createdAt, state, illSince, isHindered, leavingSince, isHalfDeleted } = key;
   const isOurs =
     marks?.clusterId === clusterId &&
     marks.ownerKind === owner.kind &&
     (marks.ownerUid === owner.uid || (marks.ownerName === owner.name && marks.ownerNamespace === owner.namespace));
   const sequence = isOurs ? marks.sequence : undefined;
-  return { id, name, createdAt, state, sequence, illSince, isHindered, leavingSince };
+  return { id, name, createdAt, state, sequence, illSince, isHindered, leavingSince, isHalfDeleted };
 }
