@@ -1,7 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { annotate } from "../insight/resources/annotate.ts";
 import { type ManagedResource, managedResource, nameOf } from "../insight/resources/managed-resource.ts";
-import { delayOf, obstacleTo, requestFor } from "../insight/rotate/request-rotation.ts";
+import { delayOf, obstacleTo, othersThatWork, requestFor } from "../insight/rotate/request-rotation.ts";
 import type { Command, ExitCode } from "./command.ts";
 import { FIELD_MANAGER } from "./field-manager.ts";
 import { readDuration } from "./flag-values.ts";
@@ -106,6 +106,8 @@ async function isAsked(
     const asked = await annotate(kube, resource, { [annotation]: value }, { fieldManager: FIELD_MANAGER });
     const delay = delayOf(managedResource(resource.kind, asked), clock.now());
     if (delay !== undefined) stdout.write(`${name}: held back: ${delay}\n`);
+    const others = isCompromised ? othersThatWork(resource, clock.now()) : undefined;
+    if (others !== undefined) stdout.write(`${name}: ${others}\n`);
     return true;
   } catch (error) {
     forget?.();

@@ -278,6 +278,7 @@ test("what is asked for wrongly is one line", async (context) => {
       ["sercet/db", "-n", "shop"],
       /^"sercet\/db" is in namespace sercet, and -n says shop; if a kind is meant: secret, configmap or secretproviderclass$/,
     ],
+    [["db", "-n", "a/b"], /^--namespace: "a\/b" cannot be a namespace/],
     [["secret", "shop/db", "-n", "other"], /^"shop\/db" is in namespace shop, and -n says other/],
   ];
   for (const [words, message] of cases) {

@@ -49,6 +49,22 @@ test("--compromised leaves no overlap", async () => {
   assert.notDeepEqual(after, before);
 });
 
+test("--compromised tells of older keys, which live on", async () => {
+  const world = await CommandWorld.start("orders");
+  const said = async (...flags: readonly string[]): Promise<string> => {
+    const { stdout } = await world.run(["rotate", "servicebinding", "orders", ...flags]);
+    await world.btp.reconcile("orders");
+    return stdout;
+  };
+  assert.doesNotMatch(await said(), /older/);
+  assert.doesNotMatch(await said(), /older/, "nobody has said that anything leaked");
+  const until = String.raw`until 20\d\d-[^ ]+Z`;
+  assert.match(
+    await said("--compromised"),
+    new RegExp(`orders: 2 older keys may be used on, ${until}; one that may have leaked too is to be deleted by hand`),
+  );
+});
+
 test("--wait tells of a problem once, and goes on when it is gone", async () => {
   const world = await CommandWorld.start("orders");
   const secretCalled = (name: string): Promise<unknown> => {

@@ -5,6 +5,7 @@ import type { ResourceType } from "../../kube/objects.ts";
 import { secretType } from "../../publish/secret-publisher.ts";
 import type { SourceKind } from "../../restart/model.ts";
 import { classType, configMapType } from "../../restart/workload-kinds.ts";
+import { namespaceIn } from "../flag-values.ts";
 
 interface Named {
   readonly kind: SourceKind;
@@ -24,6 +25,7 @@ const USAGE = `give the name of a Secret, or ${SOURCE_KINDS} and a name`;
 export function readSourceTarget(words: readonly string[], saidNamespace: string | undefined): SourceTarget {
   const target = readTarget(words);
   const { namespace, name } = target;
+  if (saidNamespace !== undefined) namespaceIn("namespace", saidNamespace);
   if (namespace === undefined || saidNamespace === undefined || namespace === saidNamespace) return target;
   throw new UsageError(
     `"${namespace}/${name}" is in namespace ${namespace}, and -n says ${saidNamespace}; if a kind is meant: ${SOURCE_KINDS}`,

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { formatInstant } from "../../base/instant.ts";
 import type { Random } from "../../base/random.ts";
+import { deletionInstant } from "../../engine/dates.ts";
 import { ANNOTATIONS } from "../../reconcile/managed/managed-kind.ts";
 import { SpecProblem } from "../../reconcile/managed/spec-problem.ts";
 import { outlookOf, stepOf } from "../explain/outlook.ts";
@@ -48,4 +49,18 @@ export function delayOf({ kind, object, spec, state }: ManagedResource, now: num
   if (state.pending) return undefined;
   const outlook = outlookOf({ kind, object, spec, now });
   return stepOf(outlook.now, "intend") ? undefined : whyHeld(outlook.rest);
+}
+
+/**
+ * Of the keys before the one that is compromised, which is the only one that goes at once: a leak may reach further back.
+ * Undefined where there are none.
+ */
+export function othersThatWork({ state, spec }: ManagedResource, now: number): string | undefined {
+  if (spec instanceof SpecProblem) return undefined;
+  const goAt = state.retired.map((key) => deletionInstant(spec.policy, key)).filter((at) => at > now);
+  if (goAt.length === 0) return undefined;
+  const lastAt = Math.max(...goAt);
+  const until = Number.isFinite(lastAt) ? `until ${formatInstant(lastAt)}` : "until its successor is published";
+  const older = goAt.length === 1 ? "1 older key" : `${goAt.length} older keys`;
+  return `${older} may be used on, ${until}; one that may have leaked too is to be deleted by hand`;
 }
