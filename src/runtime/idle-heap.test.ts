@@ -21,7 +21,7 @@ function stage() {
 
 test("nothing is given back while there is work, nor in a moment of rest; then once", async () => {
   const { clock, seen, idleHeap } = stage();
-  await clock.advance(600_000);
+  await clock.advance(60_000);
   seen.isIdle = true;
   await clock.advance(1000);
   seen.isIdle = false;
@@ -32,6 +32,22 @@ test("nothing is given back while there is work, nor in a moment of rest; then o
   assert.equal(seen.releases, 1);
   await clock.advance(3_600_000);
   assert.equal(seen.releases, 1, "there was nothing more to give back");
+  idleHeap.stop();
+});
+
+test("whoever never rests gives back all the same, every two minutes, where it is worth it", async () => {
+  const { clock, seen, idleHeap } = stage();
+  await clock.advance(119_000);
+  assert.equal(seen.releases, 0);
+  await clock.advance(1000);
+  assert.equal(seen.releases, 1);
+  seen.usedBytes = 30 * MB;
+  await clock.advance(119_000);
+  assert.equal(seen.releases, 1);
+  await clock.advance(1000);
+  assert.equal(seen.releases, 2);
+  await clock.advance(3_600_000);
+  assert.equal(seen.releases, 2, "there was nothing more to give back");
   idleHeap.stop();
 });
 

@@ -19,11 +19,14 @@ const LOOK_MS = 1000;
 const WORTHWHILE_BYTES = 4 * 1024 * 1024;
 /** A pause may take some tenths of a second, while there is nothing to do; at most so often, nobody notices. */
 const LEAST_INTERVAL_MS = 15_000;
+/** Where thousands of keys live for minutes there is never nothing to do: then so often, whatever there is. */
+const BUSY_INTERVAL_MS = 120_000;
 
 /**
  * Gives memory back once work is done. A start reads every object there is and keeps a little of each, and a fan-out
  * writes hundreds; the garbage of both would otherwise stay until the next one, since whoever does nothing collects
- * nothing. Must not: pause anything while there is work.
+ * nothing. Whoever always has something to do gives it back now and then all the same. Must not: pause work more often than
+ * that.
  */
 export class IdleHeap {
   readonly #options: IdleHeapOptions;
@@ -31,9 +34,11 @@ export class IdleHeap {
   #wasIdle = false;
   #usedBytes = 0;
   #releasedAt = Number.NEGATIVE_INFINITY;
+  #busySince: number;
 
   constructor(options: IdleHeapOptions) {
     this.#options = options;
+    this.#busySince = options.clock.monotonic();
     this.#timer = this.#next();
   }
 
@@ -53,10 +58,15 @@ export class IdleHeap {
     const { heap, clock, isIdle } = this.#options;
     const wasIdle = this.#wasIdle;
     this.#wasIdle = isIdle();
-    if (!wasIdle || !this.#wasIdle || clock.monotonic() - this.#releasedAt < LEAST_INTERVAL_MS) return;
+    const isAtRest = wasIdle && this.#wasIdle;
+    const now = clock.monotonic();
+    if (isAtRest) this.#busySince = now;
+    const isDue = isAtRest ? now - this.#releasedAt >= LEAST_INTERVAL_MS : now - this.#busySince >= BUSY_INTERVAL_MS;
+    if (!isDue) return;
+    this.#busySince = now;
     if (heap.usedBytes() - this.#usedBytes < WORTHWHILE_BYTES) return;
     heap.release();
     this.#usedBytes = heap.usedBytes();
-    this.#releasedAt = clock.monotonic();
+    this.#releasedAt = now;
   }
 }
