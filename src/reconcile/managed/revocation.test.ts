@@ -30,18 +30,24 @@ test("when retired keys go, as fields and annotations say it", () => {
       3 * HOUR_MS,
       "metadata.annotations[keyturn.dev/revoke]",
     ],
-    ["the field goes before the annotation", { revoke: "AtDeletionDate" }, AFTER, undefined],
-    [
-      "each field before its own annotation",
-      { maxHold: "1h" },
-      { ...AFTER, "keyturn.dev/max-hold": "3h" },
-      HOUR_MS,
-      "metadata.annotations[keyturn.dev/revoke]",
-    ],
+    ["by both, in the same words", { revoke: "AfterConsumers" }, AFTER, 168 * HOUR_MS, "spec.rotation.revoke"],
   ];
   for (const [reason, rotation, annotations, maxHoldMs, field] of table) {
     assert.deepEqual(read(rotation, annotations), { maxHoldMs, field, warnings: [] }, reason);
   }
+});
+
+test("each field goes before its own annotation, and that is said", () => {
+  assert.deepEqual(read({ revoke: "AtDeletionDate" }, AFTER), {
+    maxHoldMs: undefined,
+    field: undefined,
+    warnings: ["metadata.annotations[keyturn.dev/revoke] is ignored: spec.rotation.revoke goes before it"],
+  });
+  assert.deepEqual(read({ maxHold: "1h" }, { ...AFTER, "keyturn.dev/max-hold": "3h" }), {
+    maxHoldMs: HOUR_MS,
+    field: "metadata.annotations[keyturn.dev/revoke]",
+    warnings: ["metadata.annotations[keyturn.dev/max-hold] is ignored: spec.rotation.maxHold goes before it"],
+  });
 });
 
 test("a maxHold that nothing comes of is a warning", () => {

@@ -27,17 +27,21 @@ export function readRevocation(
   rotation: Fields | undefined,
   { field, annotations }: { readonly field: string; readonly annotations: Readonly<Record<string, string>> },
 ): Revocation {
-  const said = (name: string, annotation: string): Said =>
-    rotation?.[name] === undefined
-      ? { value: annotations[annotation], field: `metadata.annotations[${annotation}]` }
-      : { value: rotation[name], field: `${field}.${name}` };
+  const warnings: string[] = [];
+  const said = (name: string, annotation: string): Said => {
+    const [own, other] = [rotation?.[name], annotations[annotation]];
+    const place = `metadata.annotations[${annotation}]`;
+    if (own === undefined) return { value: other, field: place };
+    if (other !== undefined && other !== own) warnings.push(`${place} is ignored: ${field}.${name} goes before it`);
+    return { value: own, field: `${field}.${name}` };
+  };
   const revoke = said("revoke", ANNOTATIONS.revoke);
   const maxHold = said("maxHold", ANNOTATIONS.maxHold);
   if (!WORDS.includes(revoke.value)) {
     throw new SpecProblem(revoke.field, `must be AtDeletionDate or AfterConsumers, not "${revoke.value}"`);
   }
   const maxHoldMs = maxHold.value === undefined ? DEFAULT_MAX_HOLD_MS : durationOf(maxHold.field, maxHold.value);
-  if (revoke.value === AFTER_CONSUMERS) return { maxHoldMs, field: revoke.field, warnings: [] };
-  const warning = `${maxHold.field} says nothing without revoke: AfterConsumers`;
-  return { maxHoldMs: undefined, field: undefined, warnings: maxHold.value === undefined ? [] : [warning] };
+  if (revoke.value === AFTER_CONSUMERS) return { maxHoldMs, field: revoke.field, warnings };
+  if (maxHold.value !== undefined) warnings.push(`${maxHold.field} says nothing without revoke: AfterConsumers`);
+  return { maxHoldMs: undefined, field: undefined, warnings };
 }
