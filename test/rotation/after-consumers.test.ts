@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Stories, target, together } from "./harness.ts";
 import { brisk } from "./stage.ts";
 import type { StoryBinding } from "./story-binding.ts";
@@ -96,6 +97,29 @@ describe(`AfterConsumers on the ${target.name} server`, together, () => {
       assert.ok(Date.now() >= deletionAt + 8_000, "not before it is over");
       assert.ok(await consumer.hasAny(before), "who stood still stands still");
       await binding.untilAsync("it to be told", async () => (await toldOf(binding, consumer)).includes("HoldEnded"));
+    },
+  );
+
+  stories.tell(
+    "came",
+    "whoever came after a rotation is not waited for, though the Secret is written again with what it held",
+    { rotation: { ...rotation, ttl: "13s" } },
+    async (binding) => {
+      const { activeId: id = "" } = binding.view();
+      const { retired } = await binding.force("now");
+      const replacedAt = retired.find((key) => key.id === id)?.replacedAt ?? Number.NaN;
+      // Within the second of the write nobody can tell which came first.
+      await sleep(Math.max(0, replacedAt + 1_000 - Date.now()));
+      const consumer = consumerOf(binding);
+      const pods = await consumer.deploy(binding.secretRef.name);
+      await binding.deleteSecret();
+      await binding.until("the Secret to be made again", ({ works }) => works);
+      await binding.until("the key to go", (now) => {
+        assert.equal(heldFor(now, id), undefined, "nobody is waited for");
+        return !now.outside.includes(id);
+      });
+      assert.ok(await consumer.hasAny(pods));
+      assert.equal(await consumer.rolls(), 0);
     },
   );
 
