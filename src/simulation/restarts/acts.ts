@@ -98,7 +98,9 @@ const useSecret = async (world: RestartWorld, secretName: string, image?: string
 const release: Act = async (world) => {
   const { uid = "", annotations } = world.web()?.metadata ?? {};
   if (annotations?.[STOPPED] === undefined) return;
-  world.judge.released(uid);
+  // What nobody has seen stopped is not seen to be let go either: then the count may go on as well.
+  if (annotations[STATE]?.includes('"stopped":true')) world.judge.released(uid);
+  else world.judge.countLost();
   await annotateWeb({ [STOPPED]: null })(world);
 };
 
