@@ -173,6 +173,11 @@ export const rotationProgress: Readonly<Record<string, SchemaNode>> = {
   history,
 };
 
+/** In the status of what is made outside by itself, and not by children. */
+export const keptProviderConfig: SchemaNode = text(
+  "The ProviderConfig that its keys were made with. While there are any, no other one can be named.",
+);
+
 export const conditions: SchemaNode = list(
   object(
     {

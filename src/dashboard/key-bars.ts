@@ -70,6 +70,7 @@ const retiredBar = ({ id, name, createdAt, replacedAt, goesAt, heldFor }: Retire
 
 const KINDS: Readonly<Record<Reason, KeyMark["kind"] | undefined>> = {
   FirstKey: "first",
+  NothingToAdopt: "first",
   RotationDue: undefined,
   Forced: "forced",
   Compromised: "compromised",

@@ -576,6 +576,42 @@ test("whoever waits for the key it made itself asks for that one alone, and look
   assert.deepEqual(world.decide(), { kind: "look" }, "another process, or a state that somebody has touched");
 });
 
+test("what is over goes while the next key is not to be had, and not while the active one may be gone", () => {
+  const stuck = (change: (world: EngineWorld) => void, isBlocked = true): string => {
+    const world = settledWorld({ frequencyMs: 12 * DAY_MS, ttlMs: 24 * DAY_MS });
+    world.now += 12 * DAY_MS;
+    world.settle();
+    // The first key is over in the very moment in which the second is to be replaced.
+    world.now += 12 * DAY_MS;
+    world.forget();
+    for (let decision = world.decide(); decision.kind !== "create"; decision = world.decide()) world.perform(decision);
+    world.observation = { ...world.observation, isBlocked };
+    change(world);
+    if (world.decide().kind === "look") world.perform(world.decide());
+    const decision = world.decide();
+    return decision.kind === "expire" ? `expire ${decision.ids}` : decision.kind;
+  };
+  assert.equal(
+    stuck(() => {}, false),
+    "create",
+  );
+  assert.equal(
+    stuck(() => {}),
+    "expire id-1",
+  );
+  assert.equal(
+    stuck((world) => void world.outside.delete("id-2")),
+    "create",
+    "it might be the last one that works",
+  );
+  assert.equal(
+    stuck((world) => {
+      world.may = { ...world.may, delete: false };
+    }),
+    "create",
+  );
+});
+
 test("a next key that was to be deleted, which failed, and that gives no credentials is deleted, not kept for anybody", () => {
   const withheld = (world: EngineWorld): Decision => {
     for (let decision = world.decide(); decision.kind !== "publish"; decision = world.decide()) world.perform(decision);

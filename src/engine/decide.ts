@@ -112,7 +112,25 @@ const publishedAgain: Check = ({ state, observation, policy }) => {
   return again && { kind: "redate", ids: [again.id], replacedAt: undefined };
 };
 
-const pending: Check = (situation) => (situation.state.pending ? decidePending(situation) : undefined);
+const pending: Check = (situation) => {
+  if (!situation.state.pending) return undefined;
+  const decision = decidePending(situation);
+  const isStuck = decision.kind === "wait" || situation.observation.isBlocked === true;
+  return (isStuck ? expiredMeanwhile(situation) : undefined) ?? decision;
+};
+
+/**
+ * A next key that is not to be had now keeps nothing alive whose time is over: it may be waiting for that very place. Only
+ * while the active key is there: else one of the others might be the last that works.
+ */
+function expiredMeanwhile(situation: Situation): Decision | undefined {
+  const { state, observation, surroundings } = situation;
+  if (surroundings.isSkewed || !surroundings.may.delete || overOf(situation).length === 0) return undefined;
+  if (!observation.outside) return { kind: "look" };
+  if (!observation.outside.some(({ id, state: seen }) => id === state.active?.id && seen === "ready")) return undefined;
+  const decision = expired(situation);
+  return decision?.kind === "wait" ? undefined : decision;
+}
 
 const unknownKeys: Check = (situation) => {
   const { state, observation } = situation;
@@ -139,7 +157,8 @@ const firstKey: Check = (situation) => {
   const { state, observation } = situation;
   if (state.active) return undefined;
   if (!observation.outside) return { kind: "look" };
-  if (state.externalName === undefined || observation.adoption === "absent") return intendNext(situation, "FirstKey");
+  if (state.externalName === undefined) return intendNext(situation, "FirstKey");
+  if (observation.adoption === "absent") return intendNext(situation, "NothingToAdopt");
   if (observation.adoption === "foreign") return wait(nextCheck(situation), "AdoptionRefused");
   const next = nextPending(situation, "Adopted");
   return { kind: "adopt", id: state.externalName, next: { ...next, id: state.externalName } };

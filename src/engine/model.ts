@@ -155,6 +155,8 @@ export interface Observation {
   readonly ineffective: string | undefined;
   /** What became of an attempt to adopt: there is nothing under that id, or it belongs to somebody else. */
   readonly adoption: "absent" | "foreign" | undefined;
+  /** The next step towards the pending key has failed in this pass. */
+  readonly isBlocked?: boolean | undefined;
   /** By the id of each retired key that was asked about: who has not moved on from it; nobody: it is free. */
   readonly consumers: ReadonlyMap<string, readonly string[]> | undefined;
 }
@@ -206,6 +208,7 @@ export interface Situation {
 /** Why something is done: the same word in events, conditions, the history, the CLI and the audit. */
 export const REASONS = [
   "FirstKey",
+  "NothingToAdopt",
   "RotationDue",
   "Forced",
   "Compromised",

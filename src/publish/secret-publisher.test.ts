@@ -48,6 +48,20 @@ test("a Secret that is written says when, by the API server's clock where that i
   assert.deepEqual(await write("ahead", later), [later, later]);
 });
 
+test("an immutable Secret is known for what it is before there is a key for it, and what to do is said", async () => {
+  const { kube } = embeddedCluster();
+  const publisher = new SecretPublisher(kube, new Fingerprinter(new Redacted(new Uint8Array(32).fill(1))));
+  const data = new Redacted(encodeTexts({ password: "canary" }));
+  const publication = { address, owner, keyId: "k-1", sequence: 1, publishedAt: 0, layout: "flat", data };
+  const written = await publisher.write({ ...publication, over: undefined }, signal);
+  await publisher.ensureWritable(address, written, signal);
+  await kube.patch<KubeObject>(secretType, address, { type: "merge", body: { immutable: true } });
+  const over = await publisher.read(address, owner, signal);
+  const refusal = { code: "SecretRefused", message: /default\/orders-secret .* is immutable, .*: delete it/ };
+  await assert.rejects(publisher.ensureWritable(address, over, signal), refusal);
+  await assert.rejects(publisher.write({ ...publication, over }, signal), refusal);
+});
+
 test("the former Secrets of an owner in a namespace are looked for there alone", async () => {
   const { kube } = embeddedCluster();
   const publisher = new SecretPublisher(kube, new Fingerprinter(new Redacted(new Uint8Array(32).fill(1))));

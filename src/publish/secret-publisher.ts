@@ -53,6 +53,14 @@ class SecretRefused extends KeyturnError {
   }
 }
 
+/** No write can change it: a key that nobody can be given must not be made either. */
+class SecretImmutable extends KeyturnError {
+  constructor({ namespace, name, field = USUAL_FIELD }: SecretTargetAddress) {
+    const message = `the Secret ${namespace}/${name} of ${field} is immutable, so that no other key can be put into it: delete it, and it is made again`;
+    super("SecretRefused", message, { retry: backoff });
+  }
+}
+
 /** What a Secret holds, without the credentials themselves. */
 export interface SecretContent {
   readonly resourceVersion: string;
@@ -67,6 +75,7 @@ export interface SecretContent {
   readonly isSound: boolean;
   /** The fingerprint is under our key; one under another says nothing of the data, which then counts as sound. */
   readonly isComparable: boolean;
+  readonly isImmutable?: true;
 }
 
 /** A Secret as it was read. */
@@ -188,6 +197,7 @@ export class SecretPublisher {
       layout: annotations[SECRET_MARKS.layout],
       isSound: isOwned(secret, owner) && fingerprint !== undefined && !isEdited(secret, this.#fingerprinter),
       isComparable,
+      ...(secret.immutable === true && { isImmutable: true }),
       others: othersMetadata(secret, owner),
     };
   }
@@ -221,10 +231,16 @@ export class SecretPublisher {
   }
 
   /**
-   * Makes sure that a Secret which is not there yet could be made, without making it: a key that nobody can be given must
-   * not be made either. Throws `SecretNamespaceMissing` and `SecretRefused`.
+   * Makes sure that the Secret can be written, and one that is not there yet could be made, without making it: a key that
+   * nobody can be given must not be made either. Throws `SecretNamespaceMissing`, `SecretRefused` and `SecretImmutable`.
    */
-  async ensureCreatable(address: SecretTargetAddress, signal: AbortSignal): Promise<void> {
+  async ensureWritable(
+    address: SecretTargetAddress,
+    known: Pick<SecretContent, "isImmutable"> | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (known?.isImmutable) throw new SecretImmutable(address);
+    if (known) return;
     const { namespace, name } = address;
     const secret: KubeObject = { apiVersion: "v1", kind: "Secret", type: "Opaque", metadata: { namespace, name } };
     try {
@@ -244,6 +260,7 @@ export class SecretPublisher {
   /** Throws `Conflict` when the Secret has changed since it was read. */
   async write(publication: Publication, signal: AbortSignal): Promise<SecretContent> {
     const { address, owner, over, keyId, sequence, layout } = publication;
+    if (over?.isImmutable) throw new SecretImmutable(address);
     const object = this.#secretOf(publication);
     try {
       const { metadata } =

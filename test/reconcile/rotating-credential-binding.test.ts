@@ -66,7 +66,7 @@ test("an active child that is ill for a while is complained of, and left alone",
   const before = await world.parentStatus("orders");
   await fallIll(world, before.atProvider.name);
   await world.pass(9 * MINUTE_MS);
-  assert.match(await world.parentProblem("orders"), /^False KeyNotReady: orders-\w{8}: ReferenceProblem: /);
+  assert.match(await world.parentProblem("orders"), /^False KeyNotReady: orders-\w{8}: SpecProblem: /);
   assert.equal((await world.parentStatus("orders")).sequence, before.sequence);
   await editChild(world, before.atProvider.name, { providerConfigRef: { name: "default" } });
   await world.calm();

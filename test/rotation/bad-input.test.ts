@@ -89,6 +89,46 @@ describe(`bad input on the ${target.name} server`, together, () => {
   });
 
   stories.tell(
+    "full",
+    "a key that is over makes room for the next one where there is room for no more",
+    { rotation: { ttl: "8s", frequency: "4s" } },
+    async (binding) => {
+      const first = binding.view();
+      await binding.until("a second key", ({ outside }) => outside.length === 2);
+      const { controls } = binding.stage.standIns.serviceManager.sandbox;
+      controls.putInstance({ bindingQuota: 2 }, binding.instanceId);
+      const later = await binding.until(
+        "two keys of which the first is neither",
+        ({ outside, works }) => works && outside.length === 2 && !outside.includes(first.activeId ?? ""),
+      );
+      await binding.until("the next", ({ activeId, works }) => works && activeId !== later.activeId);
+    },
+  );
+
+  for (const [name, spec] of [
+    ["dots", { secretKey: ".." }],
+    ["metadata", { secretKey: ".metadata", secretFormat: "sap-kubernetes" }],
+  ] as const) {
+    stories.tell(name, `a key that the Secret cannot have: ${name}`, { isUnmade: true }, async (binding) => {
+      await said(binding, { spec }, /spec\.secretKey/);
+    });
+  }
+
+  stories.tell(
+    "nothing-to-adopt",
+    "an external-name that means no key: another one is made, with a warning",
+    { isUnmade: true },
+    async (binding) => {
+      const annotations = { "crossplane.io/external-name": "nobody" };
+      await binding.create(binding.manifest({ annotations }));
+      await binding.calm("a key", ({ works }) => works);
+      const told = async () =>
+        (await binding.events()).some((text) => /named no key that could be taken over/.test(text));
+      await binding.untilAsync("it to be told", told);
+    },
+  );
+
+  stories.tell(
     "no-config",
     "a ProviderConfig that is missing, and comes later",
     { isUnmade: true },
@@ -209,6 +249,32 @@ describe(`bad input on the ${target.name} server`, together, () => {
       assert.deepEqual(during.outside, before.outside, "no half-done rotation");
       await binding.patchSpec({ providerConfigRef: { name: binding.stage.namespace } });
       await binding.calm("it to be well again", (view) => /^True/.test(view.condition("Synced")));
+    },
+  );
+
+  stories.tell(
+    "other-config",
+    "keys stay with the ProviderConfig that they were made with, which stays for them, whichever is named",
+    { isUnmade: true, endsItself: true, families: direct },
+    async (binding) => {
+      const { stage, family, name: config } = binding;
+      await stage.putProviderConfig(family, config, binding.standIn.furtherLogin());
+      await binding.create(binding.manifest({ rotation: slow, spec: { providerConfigRef: { name: config } } }));
+      await binding.calm();
+      const before = await binding.force("one");
+      await binding.patchSpec({ providerConfigRef: { name: stage.namespace } });
+      const during = await saidOf(
+        binding,
+        new RegExp(`providerConfigRef\\.name: its keys were made with .* ${config},`),
+      );
+      assert.deepEqual([during.outside, during.works], [before.outside, true]);
+      await stage.kube.delete(family.configType, { name: config });
+      await binding.remains(A_WHILE_MS, ({ outside }) => outside.length === before.outside.length);
+      assert.ok(await stage.hasProviderConfig(family, config), "it is held for its keys");
+      await binding.delete();
+      await binding.gone();
+      assert.deepEqual(binding.view().outside, []);
+      await binding.untilAsync("it to go", async () => !(await stage.hasProviderConfig(family, config)));
     },
   );
 

@@ -33,6 +33,21 @@ describe(`outages on the ${target.name} server`, { concurrency: 1, timeout: 180_
   }
 
   stories.tell(
+    "cannot-be-made",
+    "a key that is over goes although the broker makes none",
+    { rotation: { ttl: "6s", frequency: "3s" } },
+    async (binding) => {
+      const { activeId: first = "" } = binding.view();
+      const { activeId: second = "" } = await binding.until("the next key", ({ activeId }) => activeId !== first);
+      binding.setInstance({ brokerFailures: "always", brokerFailsOn: "bind" });
+      const stuck = await binding.until("the one before to go", ({ outside }) => !outside.includes(first));
+      assert.deepEqual([stuck.activeId, stuck.works], [second, true]);
+      binding.setInstance({ brokerFailures: 0 });
+      await binding.until("the next key", ({ activeId, works }) => works && activeId !== second);
+    },
+  );
+
+  stories.tell(
     "half-made",
     "a key whose making failed goes although its removal fails at first, and counts for nobody's",
     { rotation: slow },

@@ -1,5 +1,6 @@
 import {
   conditions,
+  keptProviderConfig,
   keyFields,
   managedColumns,
   managedResourceSpec,
@@ -79,6 +80,7 @@ export const serviceBinding: CustomResource = {
     pending: keys.pending,
     retiredKeys: keys.retiredKeys,
     ...rotationProgress,
+    providerConfig: keptProviderConfig,
     conditions,
   }),
 };

@@ -1,5 +1,6 @@
 import {
   conditions,
+  keptProviderConfig,
   keyFields,
   managedColumns,
   managedResourceSpec,
@@ -87,6 +88,7 @@ export const serviceCredentialBinding: CustomResource = {
     ),
     pending: keys.pending,
     ...rotationProgress,
+    providerConfig: keptProviderConfig,
     conditions,
   }),
 };

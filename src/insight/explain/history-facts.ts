@@ -14,6 +14,7 @@ const OUTCOMES: Readonly<Record<RotationOutcome, string>> = {
 /** Why a key was intended, told when it is over. */
 const REASONS: Readonly<Record<Reason, string>> = {
   FirstKey: "there was none before",
+  NothingToAdopt: "there was none before, and none that the external-name could mean",
   RotationDue: "the one before was due",
   Forced: "somebody had asked for it by annotation",
   Compromised: "somebody had declared the one before compromised",

@@ -11,6 +11,8 @@ export function whyNewKey(reason: Reason, { frequencyMs }: Policy): string {
   switch (reason) {
     case "FirstKey":
       return "there is none yet";
+    case "NothingToAdopt":
+      return `there is no key that the annotation ${ANNOTATIONS.externalName} could mean`;
     case "RotationDue":
       return `the active key is ${formatDuration(frequencyMs)} old by then (rotation.frequency)`;
     case "Forced":

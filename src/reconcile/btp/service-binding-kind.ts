@@ -1,6 +1,12 @@
 import { serviceBinding } from "../../api/btp/service-binding.ts";
 import type { KubeObject } from "../../kube/objects.ts";
-import { type KindLimits, managedSpec, readDeparture, SETTLE_MS } from "../managed/crossplane-fields.ts";
+import {
+  type KindLimits,
+  managedSpec,
+  readKeptDeparture,
+  refuseOtherConfig,
+  SETTLE_MS,
+} from "../managed/crossplane-fields.ts";
 import type { LayoutSpec, ManagedKind, ManagedSpec } from "../managed/managed-kind.ts";
 import { type Fields, fieldsOf, textOf } from "../managed/read-fields.ts";
 import { SpecProblem } from "../managed/spec-problem.ts";
@@ -13,7 +19,8 @@ export const createServiceBindingKind = (limits: Partial<KindLimits> = {}): Mana
   type: serviceBinding,
   settleMs: limits.settleMs ?? SETTLE_MS,
   readSpec: (object) => readSpec(object, limits),
-  readDeparture,
+  readDeparture: readKeptDeparture,
+  keepsConfig: true,
   ...stateFields(
     { id: "id", createdAt: "createdDate", retiredAt: "retiredDate", retiredKeysIn: "status" },
     FORCE_ANNOTATION,
@@ -24,6 +31,7 @@ export const createServiceBindingKind = (limits: Partial<KindLimits> = {}): Mana
 export const serviceBindingKind = createServiceBindingKind();
 
 function readSpec(object: KubeObject, limits: Partial<KindLimits>): ManagedSpec {
+  refuseOtherConfig(object);
   const spec = fieldsOf(object.spec);
   const baseName = textOf(fieldsOf(spec.forProvider).name);
   if (baseName === undefined) throw new SpecProblem("spec.forProvider.name", "is required");
@@ -34,6 +42,10 @@ function readSpec(object: KubeObject, limits: Partial<KindLimits>): ManagedSpec 
 function layoutOf(spec: Fields): LayoutSpec {
   const key = textOf(spec.secretKey);
   const format = textOf(spec.secretFormat);
+  if (key !== undefined && (key === "." || key.startsWith("..")))
+    throw new SpecProblem("spec.secretKey", `"${key}" cannot be a key of a Secret`);
+  if (key === ".metadata" && format === "sap-kubernetes")
+    throw new SpecProblem("spec.secretKey", `"${key}" is where sap-kubernetes puts its metadata: choose another one`);
   if (format === "sap-kubernetes") return { kind: "sap-kubernetes", ...(key !== undefined && { key }) };
   if (format !== undefined)
     throw new SpecProblem("spec.secretFormat", `must be sap-kubernetes or absent, not "${format}"`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../../kube/objects.ts";
-import { managedSpec } from "./crossplane-fields.ts";
+import { managedSpec, readKeptDeparture, refuseOtherConfig } from "./crossplane-fields.ts";
 import { SpecProblem } from "./spec-problem.ts";
 
 const objectWith = (spec: Readonly<Record<string, unknown>>): KubeObject => ({
@@ -41,8 +41,39 @@ test("a Secret that cannot be is found out before there is anything to publish, 
   assert.deepEqual(warnings, []);
 });
 
+test("keys stay with the ProviderConfig that they were made with", () => {
+  const of = (named: string | undefined, kept: string | undefined): KubeObject => ({
+    ...objectWith(named === undefined ? {} : { providerConfigRef: { name: named } }),
+    status: kept === undefined ? {} : { providerConfig: kept },
+  });
+  for (const object of [of("two", undefined), of("two", "two"), of(undefined, "default")]) refuseOtherConfig(object);
+  const moved = of("two", "one");
+  assert.equal(readKeptDeparture(moved).providerConfig, "one");
+  assert.throws(
+    () => refuseOtherConfig(moved),
+    (error) =>
+      error instanceof SpecProblem && /^spec\.providerConfigRef\.name: .* ProviderConfig one,/.test(error.message),
+  );
+});
+
 test("a key that is published nowhere is warned of", () => {
   const { secret, warnings } = readWith();
   assert.equal(secret, undefined);
   assert.deepEqual(warnings, ["the key is published nowhere: spec.writeConnectionSecretToRef names no Secret"]);
+});
+
+test("a policy whose retired keys may not be deleted is warned of", () => {
+  const warningsOf = (managementPolicies?: readonly string[]): readonly string[] => {
+    const object = objectWith({
+      writeConnectionSecretToRef: { namespace: "shop", name: "orders" },
+      ...(managementPolicies && { managementPolicies }),
+    });
+    return managedSpec(object, { ...own, rotation: { ttl: "48h", frequency: "24h" } }).warnings;
+  };
+  assert.match(
+    warningsOf(["Create", "Observe"]).join(),
+    /leaves a key behind .*managementPolicies does not allow Delete/,
+  );
+  assert.deepEqual(warningsOf(), []);
+  assert.deepEqual(warningsOf(["Observe"]), [], "nor is any made");
 });

@@ -34,16 +34,24 @@ export function managedSpec(object: KubeObject, own: OwnFields): ManagedSpec {
   const publishes = secret !== undefined;
   const { policy, warnings, revokeField } = rotationPolicy(rotation, { field, publishes, limits, annotations });
   const windows = rotationWindows(rotation, field);
+  const departure = readDeparture(object);
+  const { may } = departure;
   return {
-    ...readDeparture(object),
+    ...departure,
     baseName,
     policy,
     windows,
     secret,
     revokeField,
-    warnings: secret ? warnings : [...warnings, NOTHING_IS_PUBLISHED],
+    warnings: [
+      ...warnings,
+      ...(secret ? [] : [NOTHING_IS_PUBLISHED]),
+      ...(rotation && may.create && !may.delete ? [NOTHING_IS_DELETED] : []),
+    ],
   };
 }
+
+const NOTHING_IS_DELETED = "each rotation leaves a key behind for good: spec.managementPolicies does not allow Delete";
 
 const NOTHING_IS_PUBLISHED = `the key is published nowhere: ${SECRET_FIELD} names no Secret`;
 
@@ -61,6 +69,25 @@ function secretAddress(object: KubeObject): { readonly namespace: string; readon
     throw new SpecProblem(`${SECRET_FIELD}.name`, message);
   }
   return { namespace, name };
+}
+
+const CONFIG_FIELD = "spec.providerConfigRef.name";
+
+/**
+ * Where the keys are that the resource has. Another external system knows nothing of them: there they would count as
+ * deleted by somebody, and where they are they would live on with nobody to delete them.
+ */
+export function readKeptDeparture(object: KubeObject): DepartureSpec {
+  const departure = readDeparture(object);
+  return { ...departure, providerConfig: textOf(fieldsOf(object.status).providerConfig) ?? departure.providerConfig };
+}
+
+/** Throws `SpecProblem` where another ProviderConfig is named than the one that the keys were made with. */
+export function refuseOtherConfig(object: KubeObject): void {
+  const [named, kept] = [readDeparture(object).providerConfig, readKeptDeparture(object).providerConfig];
+  if (named === kept) return;
+  const message = `its keys were made with ProviderConfig ${kept}, and are to be deleted with it: name that one again, and make another resource for ${named}`;
+  throw new SpecProblem(CONFIG_FIELD, message);
 }
 
 export function readDeparture(object: KubeObject): DepartureSpec {

@@ -22,6 +22,8 @@ export interface ManagedKind {
   readSpec(object: KubeObject): ManagedSpec;
   /** What is needed to let a resource go. Never throws: a mistake elsewhere in the spec must not keep it for ever. */
   readDeparture(object: KubeObject): DepartureSpec;
+  /** Its status says which ProviderConfig its keys were made with, for as long as there are any. */
+  readonly keepsConfig?: true;
   readState(object: KubeObject): State;
   /** The fields of `status` that hold the state; absent ones are removed. Conditions are the report's. */
   statusOf(state: State, policy: Policy, told?: Told): Readonly<Record<string, unknown>>;

@@ -9,6 +9,7 @@ import type { Happening } from "../../report/event-recorder.ts";
 import type { Outcome } from "../../runtime/workers.ts";
 import { type Audit, writeDown } from "../write-down.ts";
 import { notMoved } from "./consumers.ts";
+import { ANNOTATIONS } from "./managed-kind.ts";
 import { firstChance, type RotationRule } from "./next-rotation.ts";
 
 /** What became of a rotation, in numbers. Must be quick and must not throw. */
@@ -77,7 +78,8 @@ export class ManagedReporter {
     this.#options.observer?.activated(cause, isDue ? startedAt - dueAt : undefined, object.metadata);
     const deletedAt =
       replaced && deletionInstant(policy, { ...replaced, replacedAt: replaced.replacedAt ?? this.#options.nowAt() });
-    const happening = activation(cause, key, replaced, deletedAt);
+    const usual = activation(cause, key, replaced, deletedAt);
+    const happening = before.pending?.reason === "NothingToAdopt" && cause === "first" ? notAdopted(usual) : usual;
     this.#writeDown(object, { ...stepOf(happening, key), cause });
     await this.#record(object, { ...happening, id: key.id }, signal);
   }
@@ -247,6 +249,13 @@ function activation(
     note: `Key ${name} (${id}) is active, ${why}.${fate}`,
   };
 }
+
+/** Somebody meant another key, which lives on by itself if it is called otherwise. */
+const notAdopted = (happening: Omit<Happening, "id">): Omit<Happening, "id"> => ({
+  ...happening,
+  type: "Warning",
+  note: `${happening.note} The annotation ${ANNOTATIONS.externalName} named no key that could be taken over.`,
+});
 
 function fateOf({ name, id, cause }: RetiredKey, deletedAt = Infinity): string {
   if (cause === "gone") return ` ${name} (${id}) is gone.`;

@@ -1,8 +1,10 @@
 import { KeyturnError } from "../../base/errors.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Decision } from "../../engine/model.ts";
+import { Conflict } from "../../kube/errors.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { OutsideKey } from "../../providers/contract.ts";
+import { ProviderError, type ProviderErrorCode } from "../../providers/provider-error.ts";
 import type { SecretContent } from "../../publish/secret-publisher.ts";
 import type { Outcome } from "../../runtime/workers.ts";
 import { FINALIZER } from "./managed-kind.ts";
@@ -55,6 +57,21 @@ const MAX_STEPS = 40;
  */
 const OVERDUE_MS = 5 * 60_000;
 
+/** What brings the next key, and what a pass still does when that has failed. */
+const FOR_NEXT_KEY: ReadonlySet<Decision["kind"]> = new Set<Decision["kind"]>(["create", "removeFailed", "publish"]);
+const FOR_DELETION: ReadonlySet<Decision["kind"]> = new Set<Decision["kind"]>(["look", "expire", "askConsumers"]);
+
+/** What keeps the next key from being made keeps everything from being done. */
+const isOfAll = (error: unknown): boolean =>
+  error instanceof Conflict || (error instanceof ProviderError && OF_ALL.has(error.code));
+const OF_ALL: ReadonlySet<ProviderErrorCode> = new Set<ProviderErrorCode>([
+  "ProviderUnavailable",
+  "ProviderThrottled",
+  "ProviderForbidden",
+]);
+
+const isFull = (obstacle: unknown): boolean => obstacle instanceof ProviderError && obstacle.code === "QuotaExceeded";
+
 type Wait = Extract<Decision, { kind: "wait" }>;
 type Step = Exclude<Decision, Wait>;
 
@@ -64,9 +81,11 @@ type Step = Exclude<Decision, Wait>;
  */
 export async function runPass(options: PassOptions): Promise<PassResult> {
   const piece = new Workpiece(options);
+  let obstacle: unknown;
   for (let step = 0; step < MAX_STEPS; step++) {
     options.signal.throwIfAborted();
     const decision = nextDecision(piece, options);
+    if (obstacle !== undefined && !FOR_DELETION.has(decision.kind)) throw obstacle;
     if (decision.kind === "wait") {
       const { object, secret, hasLooked, complaint, notices } = piece;
       const seen = piece.keys.get(piece.state.active?.id ?? "");
@@ -76,7 +95,16 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
       return { outcome, object, secret, decision, hasLooked, complaint, notices, seen, heldFor };
     }
     options.logger.debug("step", { step: decision.kind });
-    await perform(piece, decision);
+    try {
+      await perform(piece, decision);
+      // There is room now for the key that there was none for.
+      if (decision.kind === "expire" && isFull(obstacle)) obstacle = undefined;
+    } catch (error) {
+      if (obstacle !== undefined || !FOR_NEXT_KEY.has(decision.kind) || isOfAll(error)) throw obstacle ?? error;
+      // What is over goes all the same, and then the pass ends for this.
+      obstacle = error;
+      piece.learn({ isBlocked: true });
+    }
   }
   throw new KeyturnError("TooManySteps", "the resource did not come to rest in one pass", {
     retry: { kind: "backoff" },

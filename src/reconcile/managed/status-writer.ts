@@ -75,11 +75,16 @@ export class StatusWriter {
       ? {
           ...this.#kind.statusOf(state, spec.policy, { seen, stored }),
           nextRotation: dateOf(nextRotation(state, spec)),
+          ...(this.#kind.keepsConfig && hasKeys(state) && { providerConfig: spec.providerConfig }),
         }
       : stored;
     return withoutAbsent({ ...fields, observedGeneration: object.metadata.generation, conditions });
   }
 }
+
+/** Or one to come. */
+const hasKeys = ({ active, pending, retired }: State): boolean =>
+  active !== undefined || pending !== undefined || retired.length > 0;
 
 const dateOf = (at: number): string | undefined => (Number.isFinite(at) ? formatInstant(at) : undefined);
 

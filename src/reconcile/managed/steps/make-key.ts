@@ -13,7 +13,7 @@ export async function createKey(piece: Workpiece): Promise<void> {
   const { outside, spec, publisher, asked, clock, signal } = piece.options;
   const { pending } = piece.state;
   if (!pending) return;
-  if (spec.secret && !piece.secret) await publisher.ensureCreatable(spec.secret, signal);
+  if (spec.secret) await publisher.ensureWritable(spec.secret, piece.secret, signal);
   const { instanceId, parameters, extras } = outside;
   const marks = piece.marks(pending.sequence);
   const request: CreateRequest = { name: pending.name, instanceId, parameters, marks, ...extras };
