@@ -103,11 +103,11 @@ async function isAsked(
   const forget = wait?.follow(resource, id);
   try {
     stdout.write(`${name}: asking for a rotation\n`);
+    const others = isCompromised ? othersThatWork(resource, clock.now()) : undefined;
+    if (others !== undefined) stdout.write(`${name}: ${others}\n`);
     const asked = await annotate(kube, resource, { [annotation]: value }, { fieldManager: FIELD_MANAGER });
     const delay = delayOf(managedResource(resource.kind, asked), clock.now());
     if (delay !== undefined) stdout.write(`${name}: held back: ${delay}\n`);
-    const others = isCompromised ? othersThatWork(resource, clock.now()) : undefined;
-    if (others !== undefined) stdout.write(`${name}: ${others}\n`);
     return true;
   } catch (error) {
     forget?.();
