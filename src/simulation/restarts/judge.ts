@@ -104,6 +104,11 @@ export class RestartJudge {
       if (!was) continue;
       const isStateLost = was.metadata.annotations?.[STATE] !== is.metadata.annotations?.[STATE];
       if (isStateLost) this.#stateLost(was);
+      // What is no longer used is forgotten: used again, it is what pods are taken to run on, whatever came in between.
+      if (baselineKey(was) !== baselineKey(is)) {
+        this.#books.baselines.delete(baselineKey(is));
+        this.#excuse(is);
+      }
       if (digestsOf(was.spec.template) === digestsOf(is.spec.template)) continue;
       // Pods that are still to be replaced live on, since by the template that came back they are the right ones: unless
       // the restart is begun again, which it is once, by whoever knows of it.
