@@ -1,12 +1,6 @@
 import { serviceBinding } from "../../api/btp/service-binding.ts";
 import type { KubeObject } from "../../kube/objects.ts";
-import {
-  type KindLimits,
-  managedSpec,
-  readKeptDeparture,
-  refuseOtherConfig,
-  SETTLE_MS,
-} from "../managed/crossplane-fields.ts";
+import { type KindLimits, managedSpec, readDeparture, SETTLE_MS } from "../managed/crossplane-fields.ts";
 import type { LayoutSpec, ManagedKind, ManagedSpec } from "../managed/managed-kind.ts";
 import { type Fields, fieldsOf, textOf } from "../managed/read-fields.ts";
 import { SpecProblem } from "../managed/spec-problem.ts";
@@ -19,7 +13,7 @@ export const createServiceBindingKind = (limits: Partial<KindLimits> = {}): Mana
   type: serviceBinding,
   settleMs: limits.settleMs ?? SETTLE_MS,
   readSpec: (object) => readSpec(object, limits),
-  readDeparture: readKeptDeparture,
+  readDeparture,
   keepsConfig: true,
   ...stateFields(
     { id: "id", createdAt: "createdDate", retiredAt: "retiredDate", retiredKeysIn: "status" },
@@ -31,7 +25,6 @@ export const createServiceBindingKind = (limits: Partial<KindLimits> = {}): Mana
 export const serviceBindingKind = createServiceBindingKind();
 
 function readSpec(object: KubeObject, limits: Partial<KindLimits>): ManagedSpec {
-  refuseOtherConfig(object);
   const spec = fieldsOf(object.spec);
   const baseName = textOf(fieldsOf(spec.forProvider).name);
   if (baseName === undefined) throw new SpecProblem("spec.forProvider.name", "is required");

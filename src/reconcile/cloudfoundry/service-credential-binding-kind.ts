@@ -1,13 +1,7 @@
 import { serviceCredentialBinding } from "../../api/cloudfoundry/service-credential-binding.ts";
 import type { KubeObject } from "../../kube/objects.ts";
 import type { KeyOperation, OutsideKey } from "../../providers/contract.ts";
-import {
-  type KindLimits,
-  managedSpec,
-  readKeptDeparture,
-  refuseOtherConfig,
-  SETTLE_MS,
-} from "../managed/crossplane-fields.ts";
+import { type KindLimits, managedSpec, readDeparture, SETTLE_MS } from "../managed/crossplane-fields.ts";
 import type { LayoutSpec, ManagedKind, ManagedSpec } from "../managed/managed-kind.ts";
 import { type Fields, fieldsOf, textOf } from "../managed/read-fields.ts";
 import { SpecProblem } from "../managed/spec-problem.ts";
@@ -21,7 +15,7 @@ export const createServiceCredentialBindingKind = (limits: Partial<KindLimits> =
   type: serviceCredentialBinding,
   settleMs: limits.settleMs ?? SETTLE_MS,
   readSpec: (object) => readSpec(object, limits),
-  readDeparture: readKeptDeparture,
+  readDeparture,
   keepsConfig: true,
   ...stateFields(
     {
@@ -44,7 +38,6 @@ const lastOperationOf = ({ lastOperation }: OutsideKey): KeyOperation | undefine
 export const isOfApp = (forProvider: Fields): boolean => forProvider.type === "app";
 
 function readSpec(object: KubeObject, limits: Partial<KindLimits>): ManagedSpec {
-  refuseOtherConfig(object);
   const forProvider = fieldsOf(fieldsOf(object.spec).forProvider);
   const rotation = forProvider.rotation === undefined ? undefined : fieldsOf(forProvider.rotation);
   const isApp = isOfApp(forProvider);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../../kube/objects.ts";
-import { managedSpec, readKeptDeparture, refuseOtherConfig } from "./crossplane-fields.ts";
+import { managedSpec, readDeparture } from "./crossplane-fields.ts";
 import { SpecProblem } from "./spec-problem.ts";
 
 const objectWith = (spec: Readonly<Record<string, unknown>>): KubeObject => ({
@@ -46,11 +46,11 @@ test("keys stay with the ProviderConfig that they were made with", () => {
     ...objectWith(named === undefined ? {} : { providerConfigRef: { name: named } }),
     status: kept === undefined ? {} : { providerConfig: kept },
   });
-  for (const object of [of("two", undefined), of("two", "two"), of(undefined, "default")]) refuseOtherConfig(object);
+  for (const object of [of("two", undefined), of("two", "two"), of(undefined, "default")]) managedSpec(object, own);
   const moved = of("two", "one");
-  assert.equal(readKeptDeparture(moved).providerConfig, "one");
+  assert.equal(readDeparture(moved).providerConfig, "one");
   assert.throws(
-    () => refuseOtherConfig(moved),
+    () => managedSpec(moved, own),
     (error) =>
       error instanceof SpecProblem && /^spec\.providerConfigRef\.name: .* ProviderConfig one,/.test(error.message),
   );

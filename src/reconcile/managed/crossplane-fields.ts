@@ -36,6 +36,7 @@ export function managedSpec(object: KubeObject, own: OwnFields): ManagedSpec {
   const windows = rotationWindows(rotation, field);
   const departure = readDeparture(object);
   const { may } = departure;
+  refuseOtherConfig(object, departure.providerConfig);
   return {
     ...departure,
     baseName,
@@ -73,29 +74,28 @@ function secretAddress(object: KubeObject): { readonly namespace: string; readon
 
 const CONFIG_FIELD = "spec.providerConfigRef.name";
 
-/**
- * Where the keys are that the resource has. Another external system knows nothing of them: there they would count as
- * deleted by somebody, and where they are they would live on with nobody to delete them.
- */
-export function readKeptDeparture(object: KubeObject): DepartureSpec {
-  const departure = readDeparture(object);
-  return { ...departure, providerConfig: textOf(fieldsOf(object.status).providerConfig) ?? departure.providerConfig };
-}
-
 /** Throws `SpecProblem` where another ProviderConfig is named than the one that the keys were made with. */
-export function refuseOtherConfig(object: KubeObject): void {
-  const [named, kept] = [readDeparture(object).providerConfig, readKeptDeparture(object).providerConfig];
+function refuseOtherConfig(object: KubeObject, kept: string): void {
+  const named = namedConfig(object);
   if (named === kept) return;
   const message = `its keys were made with ProviderConfig ${kept}, and are to be deleted with it: name that one again, and make another resource for ${named}`;
   throw new SpecProblem(CONFIG_FIELD, message);
 }
 
+const namedConfig = ({ spec }: KubeObject): string =>
+  textOf(fieldsOf(fieldsOf(spec).providerConfigRef).name) ?? "default";
+
+/**
+ * The ProviderConfig is the one that the keys were made with, where the status says so. Another external system knows
+ * nothing of them: there they would count as deleted by somebody, and where they are they would live on with nobody to
+ * delete them.
+ */
 export function readDeparture(object: KubeObject): DepartureSpec {
   const spec = fieldsOf(object.spec);
   const policies = Array.isArray(spec.managementPolicies) ? spec.managementPolicies : ["*"];
   const allows = (action: string): boolean => policies.includes("*") || policies.includes(action);
   return {
-    providerConfig: textOf(fieldsOf(spec.providerConfigRef).name) ?? "default",
+    providerConfig: textOf(fieldsOf(object.status).providerConfig) ?? namedConfig(object),
     deletionPolicy: spec.deletionPolicy === "Orphan" ? "orphan" : "delete",
     may: { create: allows("Create"), delete: allows("Delete") },
   };
